@@ -1,7 +1,8 @@
 // The contract between an emulated kernel binary and the emulator, in plain C.
 // A kernel binary has no undefined AivOps symbols: the machine finds the objects below by name after dlopen, writes one
 // function table and the running block into the binding, and calls entries through their thunks.
-// Every change of a layout or a meaning here raises AIVOPS_EMU_CONTRACT_VERSION; binaries of another version are refused.
+// Every change of a layout or a meaning here raises AIVOPS_EMU_CONTRACT_VERSION; binaries of another version are
+// refused.
 #ifndef AIVOPS_EMULATOR_CONTRACT_H
 #define AIVOPS_EMULATOR_CONTRACT_H
 
@@ -30,11 +31,12 @@ typedef struct AivEmuContractRecord {
 #define AIVOPS_EMU_LAYOUT_SECTION_PREFIX ".aivops.layout."
 #define AIVOPS_EMU_LAYOUT_MAGIC "AIVARGS"
 typedef struct AivEmuLayoutHeader {
-    char magic[8];            // AIVOPS_EMU_LAYOUT_MAGIC
-    uint32_t layout_version;  // 1
+    char magic[8];           // AIVOPS_EMU_LAYOUT_MAGIC
+    uint32_t layout_version; // 1
     uint32_t parameter_count;
-    uint32_t args_size;       // bytes of the argument block: parameters in order, each at its natural alignment
-    uint32_t reserved;        // 0
+    uint32_t args_size; // bytes of the argument block: parameters in order, each at its natural alignment, rounded up
+                        // to the largest of these alignments (sizeof of the struct a host would fill)
+    uint32_t reserved;  // 0
 } AivEmuLayoutHeader;
 
 typedef enum AivEmuParameterKind {
@@ -76,6 +78,16 @@ typedef struct AivEmuBinding {
     AivEmuBlock* block; // the block that runs now; the machine writes it at every switch
 } AivEmuBinding;
 
+typedef enum AivEmuRegister {
+    AIVOPS_EMU_REGISTER_PAD_VALUE = 0,   // bit pattern of SetPadValue
+    AIVOPS_EMU_REGISTER_PAD_DEFINED = 1, // 1 once SetPadValue ran
+    AIVOPS_EMU_REGISTER_CONTROL = 2,     // bits of SetCtrlSpr that differ from their reset value
+    AIVOPS_EMU_REGISTER_MASK_LOW = 3,    // vector mask, inverted: 0 selects every lane
+    AIVOPS_EMU_REGISTER_MASK_HIGH = 4,
+    AIVOPS_EMU_REGISTER_MASK_MODE = 5, // 0 bit mode, 1 counter mode
+    AIVOPS_EMU_REGISTER_COUNT = 16
+} AivEmuRegister;
+
 // What a kernel may see of its block. The machine embeds it at the start of its own record.
 struct AivEmuBlock {
     uint32_t index;    // 0 .. count-1
@@ -84,6 +96,9 @@ struct AivEmuBlock {
     uint32_t ub_bytes; // its physical size on this SoC
     uint32_t npu_arch; // 2201 or 3510
     void* pipe_object; // the TPipe that GetTPipePtr() returns; owned by the Ascend C headers
+    // Special registers the Ascend C headers keep per block (AivEmuRegister); the machine zeroes them when a block
+    // starts.
+    uint64_t registers[AIVOPS_EMU_REGISTER_COUNT];
 };
 
 // ---- Instructions ----
@@ -127,20 +142,21 @@ typedef enum AivEmuDirection {
     AIVOPS_EMU_UB_TO_UB = 2  // PIPE_V
 } AivEmuDirection;
 
-// One copy instruction, strides already in bytes. In UB every block starts 32-byte aligned, strides are gaps between the
-// (padded) end of one block and the start of the next, as in the documentation of DataCopy and DataCopyPad.
+// One copy instruction, strides already in bytes. In UB every block starts 32-byte aligned, strides are gaps between
+// the (padded) end of one block and the start of the next, as in the documentation of DataCopy and DataCopyPad.
 typedef struct AivEmuCopy {
     const char* name;      // the API the kernel called, for reports
     uint8_t direction;     // AivEmuDirection
     uint8_t element_bytes; // size of T
     uint8_t pad_left;      // GM_TO_UB with padding: elements put before and behind each block
     uint8_t pad_right;
-    uint8_t pad_defined;   // 1: pad_value fills; 0: the filler's value is unspecified
-    uint8_t compact;       // 1: blocks are packed in UB without rounding each to 32 bytes
-    uint8_t byte_exact;    // 1: DataCopyPad (any byte count); 0: DataCopy (whole 32-byte units)
+    uint8_t pad_defined; // filler, up to the next 32 bytes too: 0 unspecified, 1 pad_value, 2 the block's first element
+    uint8_t compact;     // 1: blocks are packed in UB without rounding each to 32 bytes
+    uint8_t byte_exact; // 1: DataCopyPad (any byte count); 0: DataCopy, block_bytes as asked for: the machine rounds it
+                        // down to whole 32-byte units, as the hardware does, and says so
     uint8_t reserved;
     uint32_t block_count;
-    uint32_t block_bytes;
+    uint32_t block_bytes; // without padding
     int64_t gm_gap;       // bytes between blocks on the GM side
     uint32_t ub_gap;      // bytes between blocks on the UB side (source side for UB_TO_UB)
     uint32_t ub_dst_gap;  // UB_TO_UB only
@@ -158,8 +174,8 @@ typedef struct AivEmuRange {
     uint8_t reserved[2];
 } AivEmuRange;
 
-// One instruction on UB. The machine checks the ranges and runs `execute` now or, where the contract of the hardware lets it
-// be late, later; so `parameters` are copied and hold UB offsets, never pointers.
+// One instruction on UB. The machine checks the ranges and runs `execute` now or, where the contract of the hardware
+// lets it be late, later; so `parameters` are copied and hold UB offsets, never pointers.
 typedef struct AivEmuCompute {
     const char* name;
     uint8_t pipe; // AivEmuPipe: V, or S for whole-tensor scalar work
@@ -181,6 +197,14 @@ typedef enum AivEmuCategory {
     AIVOPS_EMU_ASSERT = 5 // device assert, trap
 } AivEmuCategory;
 
+// "aivops_block_local": the section that [[block_local]] variables live in. A binary that has some exports
+// "__aivops_block_locals"; the machine gives every block its own copy of these bytes, zeroed when the block starts.
+#define AIVOPS_EMU_BLOCK_LOCALS_SYMBOL "__aivops_block_locals"
+typedef struct AivEmuBlockLocals {
+    void* begin;
+    void* end;
+} AivEmuBlockLocals;
+
 // The machine takes the place in the kernel from the return address of these calls, so the headers inline down to them.
 struct AivEmuTable {
     uint32_t contract_version;
@@ -198,7 +222,8 @@ struct AivEmuTable {
     void (*gm_store)(AivEmuBlock*, void* gm, const void* value, uint32_t bytes);
     void (*gm_load_uncached)(AivEmuBlock*, const void* gm, void* value, uint32_t bytes);
     void (*gm_store_uncached)(AivEmuBlock*, void* gm, const void* value, uint32_t bytes);
-    void (*gm_atomic)(AivEmuBlock*, uint32_t atomic, uint32_t type, void* gm, const void* operand, const void* compare, void* old_value);
+    void (*gm_atomic)(AivEmuBlock*, uint32_t atomic, uint32_t type, void* gm, const void* operand, const void* compare,
+                      void* old_value);
     void (*cache_clean_invalidate)(AivEmuBlock*, const void* gm, int entire, uint32_t destination);
     void (*memory_barrier)(AivEmuBlock*, uint32_t kind);
 
