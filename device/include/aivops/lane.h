@@ -1,0 +1,229 @@
+// One block's side of the meeting with the same block of every other rank: steps, stages, flags, mismatch and abort.
+// See window_layout.h for why two stages and two rows of flags are enough and why lanes need no barrier among each
+// other.
+#ifndef AIVOPS_LANE_H
+#define AIVOPS_LANE_H
+
+#include "kernel_operator.h"
+
+#include "aivops/window_layout.h"
+
+namespace aivops {
+
+// What one lane does of a message: `count` elements from `begin` on, in `steps` pieces of at most `step_count`.
+struct Share {
+    uint64_t begin;
+    uint64_t count;
+    uint64_t step_count;
+    uint64_t steps;
+
+    __aicore__ inline uint64_t offset(uint64_t step) const { return begin + step * step_count; }
+    __aicore__ inline uint64_t length(uint64_t step) const {
+        const uint64_t rest = count - step * step_count;
+        return rest < step_count ? rest : step_count;
+    }
+};
+
+class Lane {
+  public:
+    // `window` is this rank's own window; `fingerprint` tells this call from any other.
+    __aicore__ inline Lane(AscendC::TPipe& pipe, GM_ADDR window, uint64_t fingerprint)
+        : window_(window), fingerprint_(fingerprint), index_(static_cast<uint32_t>(AscendC::GetBlockIdx())),
+          lanes_(static_cast<uint32_t>(AscendC::GetBlockNum())) {
+        header_.SetGlobalBuffer(reinterpret_cast<__gm__ uint64_t*>(window));
+        rank_ = static_cast<uint32_t>(header_.GetValue(kHeaderRank));
+        size_ = static_cast<uint32_t>(header_.GetValue(kHeaderSize));
+        lane_bytes_ = header_.GetValue(kHeaderLaneBytes);
+        stage_bytes_ = header_.GetValue(kHeaderStageBytes);
+        pipe.InitBuffer(words_, kUnifiedBytes);
+        flag_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 0);
+        record_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, kFlagBytes);
+        poll_ = words_.GetWithOffset<uint32_t>(2 * kWordsPerFlag, 2 * kFlagBytes);
+        report_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 4 * kFlagBytes);
+        load_tag();
+    }
+
+    __aicore__ inline uint32_t rank() const { return rank_; }
+    __aicore__ inline uint32_t size() const { return size_; }
+
+    // The part of `count` elements that this lane moves when each element takes `stage_elements` places of type T in a
+    // stage. Lane 0 always takes part, so that even an empty call meets its peers and a mismatch is noticed.
+    template <typename T>
+    __aicore__ inline Share share(uint64_t count, uint32_t stage_elements = 1) const {
+        constexpr uint64_t kGrain = kGrainBytes / sizeof(T);
+        const uint64_t grains = (count + kGrain - 1) / kGrain;
+        const uint64_t per_lane = (grains + lanes_ - 1) / lanes_ * kGrain;
+        const uint64_t begin = per_lane * index_;
+        Share share;
+        share.begin = begin < count ? begin : count;
+        share.count = count - share.begin < per_lane ? count - share.begin : per_lane;
+        share.step_count = lane_bytes_ / kGrainBytes / stage_elements * kGrain;
+        share.steps = (share.count + share.step_count - 1) / share.step_count;
+        if (index_ == 0 && share.steps == 0) {
+            share.steps = 1;
+        }
+        return share;
+    }
+
+    // The peer to visit in turn `turn` (1 … size-1): every rank starts at another one, so that no peer is asked by all.
+    __aicore__ inline uint32_t peer(uint32_t turn) const { return (rank_ + turn) % size_; }
+
+    __aicore__ inline void next_step() { ++tag_; }
+
+    // This lane's part of `rank`'s stage in this step.
+    template <typename T>
+    __aicore__ inline __gm__ T* stage(uint32_t rank) const {
+        return reinterpret_cast<__gm__ T*>(window(rank) + kDataOffset + tag_ % kStages * stage_bytes_ +
+                                           index_ * lane_bytes_);
+    }
+
+    // Tells every peer that the own stage is filled. Copies issued before are complete when a peer sees the flag.
+    __aicore__ inline void publish() {
+        fill(flag_, tag_, 0);
+        fill(record_, tag_, 1);
+        AscendC::PipeBarrier<PIPE_ALL>();
+        store(own(kLanesOffset + index_ * kFlagBytes), record_);
+        for (uint32_t turn = 1; turn < size_; ++turn) {
+            store(window(peer(turn)) + flag_offset(rank_), flag_);
+        }
+        AscendC::PipeBarrier<PIPE_ALL>();
+    }
+
+    // Waits until `peer` has published this step. False when the call cannot go on: then the block returns at once, and
+    // the host finds the reason in this lane's report.
+    __aicore__ inline bool wait(uint32_t peer) {
+        for (;;) {
+            poll(peer);
+            const uint32_t found = poll_.GetValue(kWordTag);
+            if (found == tag_) {
+                if (word(poll_, kWordFingerprint) == fingerprint_) {
+                    AscendC::PipeBarrier<PIPE_ALL>();
+                    return true;
+                }
+                if (word(poll_, kWordFingerprint) != 0) {
+                    give_up(kKindMismatch, peer);
+                    return false;
+                }
+            }
+            if (poll_.GetValue(kWordsPerFlag) != 0) {
+                give_up(kKindAborted, peer);
+                return false;
+            }
+            AscendC::PipeBarrier<PIPE_ALL>();
+        }
+    }
+
+    // Ends the launch: the lane is idle and its tag kept for the next one.
+    __aicore__ inline void finish() {
+        if (tag_ == first_tag_) {
+            return;
+        }
+        fill(record_, tag_, 0);
+        AscendC::PipeBarrier<PIPE_ALL>();
+        store(own(kLanesOffset + index_ * kFlagBytes), record_);
+    }
+
+  private:
+    static constexpr uint32_t kWordsPerFlag = kFlagBytes / sizeof(uint32_t);
+    static constexpr uint32_t kUnifiedBytes = 5 * kFlagBytes;
+
+    __aicore__ inline GM_ADDR own(uint64_t offset) const { return window_ + offset; }
+
+    __aicore__ inline GM_ADDR window(uint32_t rank) const {
+        return reinterpret_cast<GM_ADDR>(header_.GetValue(kHeaderWindows + rank));
+    }
+
+    __aicore__ inline uint64_t flag_offset(uint32_t peer) const {
+        return kFlagsOffset + index_ * kFlagLaneBytes + tag_ % kStages * kFlagRowBytes + peer * kFlagBytes;
+    }
+
+    __aicore__ inline static uint64_t word(const AscendC::LocalTensor<uint32_t>& words, uint32_t index) {
+        return words.GetValue(index) | static_cast<uint64_t>(words.GetValue(index + 1)) << 32;
+    }
+
+    __aicore__ inline void fill(AscendC::LocalTensor<uint32_t>& words, uint32_t tag, uint32_t busy) {
+        words.SetValue(kWordTag, tag);
+        words.SetValue(kWordBusy, busy);
+        words.SetValue(kWordFingerprint, static_cast<uint32_t>(fingerprint_));
+        words.SetValue(kWordFingerprint + 1, static_cast<uint32_t>(fingerprint_ >> 32));
+        for (uint32_t i = kWordFingerprint + 2; i < kWordsPerFlag; ++i) {
+            words.SetValue(i, 0u);
+        }
+    }
+
+    __aicore__ inline void store(GM_ADDR destination, AscendC::LocalTensor<uint32_t>& words) {
+        AscendC::GlobalTensor<uint32_t> global;
+        global.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(destination));
+        AscendC::DataCopy(global, words, kWordsPerFlag);
+    }
+
+    __aicore__ inline void load_tag() {
+        AscendC::GlobalTensor<uint32_t> global;
+        global.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(own(kLanesOffset + index_ * kFlagBytes)));
+        AscendC::DataCopy(record_, global, kWordsPerFlag);
+        AscendC::PipeBarrier<PIPE_ALL>();
+        first_tag_ = record_.GetValue(kWordTag);
+        tag_ = first_tag_;
+    }
+
+    // One instruction brings the peer's flag and the abort word.
+    __aicore__ inline void poll(uint32_t peer) {
+        const uint64_t offset = flag_offset(peer);
+        AscendC::GlobalTensor<uint32_t> global;
+        global.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(own(offset)));
+        const uint32_t gap = static_cast<uint32_t>(kAbortOffset - offset - kFlagBytes);
+        AscendC::DataCopyPad(poll_, global, AscendC::DataCopyExtParams(2, kFlagBytes, gap, 0, 0),
+                             AscendC::DataCopyPadExtParams<uint32_t>(false, 0, 0, 0));
+        AscendC::PipeBarrier<PIPE_ALL>();
+    }
+
+    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. The word
+    // is added to, because lanes and ranks may raise it at the same time.
+    __aicore__ inline void give_up(uint32_t kind, uint32_t peer) {
+        report_.SetValue(kReportKind, kind);
+        report_.SetValue(kReportPeer, peer);
+        report_.SetValue(kReportExpectedTag, tag_);
+        report_.SetValue(kReportFoundTag, poll_.GetValue(kWordTag));
+        report_.SetValue(kReportOwnFingerprint, static_cast<uint32_t>(fingerprint_));
+        report_.SetValue(kReportOwnFingerprint + 1, static_cast<uint32_t>(fingerprint_ >> 32));
+        report_.SetValue(kReportFoundFingerprint, poll_.GetValue(kWordFingerprint));
+        report_.SetValue(kReportFoundFingerprint + 1, poll_.GetValue(kWordFingerprint + 1));
+        flag_.SetValue(0, 1u);
+        for (uint32_t i = 1; i < kWordsPerFlag; ++i) {
+            flag_.SetValue(i, 0u);
+        }
+        AscendC::PipeBarrier<PIPE_ALL>();
+        store(own(kReportsOffset + index_ * kFlagBytes), report_);
+        AscendC::PipeBarrier<PIPE_ALL>();
+        AscendC::SetAtomicAdd<int32_t>();
+        AscendC::LocalTensor<int32_t> one = flag_.ReinterpretCast<int32_t>();
+        for (uint32_t rank = 0; rank < size_; ++rank) {
+            AscendC::GlobalTensor<int32_t> abort;
+            abort.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(window(rank) + kAbortOffset));
+            AscendC::DataCopy(abort, one, kWordsPerFlag);
+        }
+        AscendC::SetAtomicNone();
+        AscendC::PipeBarrier<PIPE_ALL>();
+    }
+
+    GM_ADDR window_;
+    uint64_t fingerprint_;
+    uint32_t index_;
+    uint32_t lanes_;
+    uint32_t rank_;
+    uint32_t size_;
+    uint64_t lane_bytes_;
+    uint64_t stage_bytes_;
+    uint32_t tag_;
+    uint32_t first_tag_;
+    AscendC::GlobalTensor<uint64_t> header_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> words_;
+    AscendC::LocalTensor<uint32_t> flag_;
+    AscendC::LocalTensor<uint32_t> record_;
+    AscendC::LocalTensor<uint32_t> poll_;
+    AscendC::LocalTensor<uint32_t> report_;
+};
+
+} // namespace aivops
+
+#endif // AIVOPS_LANE_H

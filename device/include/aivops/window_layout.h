@@ -1,0 +1,75 @@
+// The layout of a window: the piece of device memory through which one rank meets its peers.
+// Plain constants without Ascend C, because the host that sets windows up and the kernels that use them read this file
+// alike.
+#ifndef AIVOPS_WINDOW_LAYOUT_H
+#define AIVOPS_WINDOW_LAYOUT_H
+
+#include <stdint.h>
+
+// A launch runs in *lanes*: block b of every rank forms lane b, and lanes share nothing. A lane has its own tag, flags
+// and part of the data area, so blocks need no barrier among themselves and launches may use any number of blocks.
+//
+// A lane works in *steps*. In each step a rank fills its own stage, publishes a flag to every peer and waits for the
+// flag of every peer it reads. There are two stages and two rows of flags, used in turn. One of each would not do: a
+// peer may publish step t+1 before this rank has looked at step t. Three are not needed: nobody can reach step t+2
+// before this rank has published t+1, and it does so only when it has read all of step t.
+
+namespace aivops {
+
+constexpr uint32_t kMaxRanks = 64;
+constexpr uint32_t kMaxLanes = 80; // the largest chip has 72 vector cores
+constexpr uint32_t kStages = 2;
+constexpr uint32_t kFlagBytes = 32; // the unit in which copies reach memory whole
+
+// ---- Header: 64-bit words, written by the host before the first launch and constant from then on. ----
+constexpr uint32_t kHeaderRank = 0;
+constexpr uint32_t kHeaderSize = 1;
+constexpr uint32_t kHeaderLaneBytes = 2;  // bytes of one lane in one stage, a multiple of kGrainBytes
+constexpr uint32_t kHeaderStageBytes = 3; // bytes of one stage: all lanes
+constexpr uint32_t kHeaderWindows = 8;    // addresses of the windows of rank 0, 1, …, this rank's own included
+constexpr uint64_t kHeaderBytes = 4096;
+
+// ---- Control area: zeroed by the host when the communicator is made. ----
+
+// Per lane, written by the lane's own block only: {tag of its last step, 1 while a launch runs, fingerprint low, high}.
+constexpr uint64_t kLanesOffset = kHeaderBytes;
+
+// Per lane: why the lane gave up, in the words kReport*; kind 0 means it did not.
+constexpr uint64_t kReportsOffset = kLanesOffset + kMaxLanes * kFlagBytes;
+
+// Flags that peers write here: [lane][tag % 2][peer], each {tag, 0, fingerprint low, high, 0…}. No call has fingerprint
+// 0, so a flag that was never written matches no tag.
+constexpr uint64_t kFlagsOffset = kReportsOffset + kMaxLanes * kFlagBytes;
+constexpr uint32_t kFlagRowBytes = kMaxRanks * kFlagBytes;
+constexpr uint32_t kFlagLaneBytes = kStages * kFlagRowBytes;
+
+// Every poll also brings this word: a lane, a peer or the host adds to it, and whoever waits here gives up.
+constexpr uint64_t kAbortOffset = kFlagsOffset + kMaxLanes * kFlagLaneBytes;
+
+constexpr uint64_t kControlEnd = kAbortOffset + kFlagBytes;
+
+// ---- Data area: [stage][lane][lane bytes]. ----
+constexpr uint64_t kDataOffset = (kControlEnd + 4095) / 4096 * 4096;
+
+// Lanes split messages at multiples of this, so that all but the last copy are whole bursts.
+constexpr uint32_t kGrainBytes = 512;
+
+// ---- 32-bit words of a flag and of a lane's record ----
+constexpr uint32_t kWordTag = 0;
+constexpr uint32_t kWordBusy = 1;
+constexpr uint32_t kWordFingerprint = 2; // and 3
+
+// ---- 32-bit words of a report ----
+constexpr uint32_t kReportKind = 0;
+constexpr uint32_t kReportPeer = 1;
+constexpr uint32_t kReportExpectedTag = 2;
+constexpr uint32_t kReportFoundTag = 3;
+constexpr uint32_t kReportOwnFingerprint = 4;   // and 5
+constexpr uint32_t kReportFoundFingerprint = 6; // and 7
+
+constexpr uint32_t kKindMismatch = 1; // the peer published another call under the same tag
+constexpr uint32_t kKindAborted = 2;  // the abort word was raised while the lane waited for the peer
+
+} // namespace aivops
+
+#endif // AIVOPS_WINDOW_LAYOUT_H
