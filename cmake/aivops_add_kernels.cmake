@@ -37,7 +37,13 @@
 # has C++, also <target>-editor, an object target outside `all` that gives editors a compile command for the sources.
 function(aivops_add_kernels target)
     list(APPEND CMAKE_MESSAGE_CONTEXT aivops_add_kernels)
-    set(one_value OUTPUT_NAME STACK_SIZE AUTO_SYNC RECORD_OVERFLOW DEBUG)
+    set(one_value
+        OUTPUT_NAME
+        STACK_SIZE
+        AUTO_SYNC
+        RECORD_OVERFLOW
+        DEBUG
+    )
     set(many_values
         SOURCES
         ARCHITECTURES
@@ -50,6 +56,12 @@ function(aivops_add_kernels target)
     cmake_parse_arguments(PARSE_ARGV 1 arg NO_LAYOUT "${one_value}" "${many_values}")
     set(subject "aivops_add_kernels(${target})")
     _aivops_check_arguments("${subject}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
+    if(NOT TARGET AivOps::verify)
+        message(
+            FATAL_ERROR
+            "${subject}: AivOps is not found here: call find_package(AivOps REQUIRED) in this directory or above"
+        )
+    endif()
     if(TARGET ${target})
         message(FATAL_ERROR "${subject}: a target of this name exists already: choose another name")
     endif()
@@ -85,7 +97,9 @@ function(aivops_add_kernels target)
     target_compile_definitions(${target}-usage INTERFACE ${arg_COMPILE_DEFINITIONS})
     set_property(TARGET ${target}-usage PROPERTY AIVOPS_COMPILE_OPTIONS "${arg_COMPILE_OPTIONS}")
     foreach(architecture IN LISTS architectures)
-        _aivops_architecture_flags(flags ${architecture}
+        _aivops_architecture_flags(
+            flags
+            ${architecture}
             AUTO_SYNC ${arg_AUTO_SYNC}
             RECORD_OVERFLOW ${arg_RECORD_OVERFLOW}
             DEBUG ${arg_DEBUG}
@@ -97,7 +111,9 @@ function(aivops_add_kernels target)
     set(binaries "")
     set(paths "")
     foreach(architecture IN LISTS architectures)
-        _aivops_add_binaries(${target} ${architecture}
+        _aivops_add_binaries(
+            ${target}
+            ${architecture}
             BINARIES binaries
             PATHS paths
             NO_LAYOUT ${arg_NO_LAYOUT}
@@ -111,10 +127,8 @@ function(aivops_add_kernels target)
     add_custom_target(${target} ALL DEPENDS ${binaries} ${records})
     set_target_properties(
         ${target}
-        PROPERTIES
-            AIVOPS_BINARIES "${binaries}"
-            AIVOPS_RECORDS "${records}"
-            AIVOPS_INSTALL_PATHS "${paths}"
+        PROPERTIES AIVOPS_BINARIES "${binaries}" AIVOPS_RECORDS "${records}" AIVOPS_INSTALL_PATHS "${paths}"
     )
-    _aivops_add_editor_target(${target} ${sources})
+    list(GET architectures 0 first_architecture)
+    _aivops_add_editor_target(${target} ${first_architecture} ${sources})
 endfunction()

@@ -39,7 +39,10 @@ function(aivops_install_kernels)
     set(installed "")
     foreach(target IN LISTS targets)
         if(NOT TARGET ${target})
-            message(FATAL_ERROR "${subject}: there is no target ${target}: call aivops_add_kernels(${target} …) first")
+            message(
+                FATAL_ERROR
+                "${subject}: there is no target ${target}: call aivops_add_kernels(${target} …) first"
+            )
         endif()
         get_target_property(paths ${target} AIVOPS_INSTALL_PATHS)
         if(NOT paths)
@@ -50,7 +53,10 @@ function(aivops_install_kernels)
         list(APPEND records ${target_records})
         foreach(binary record path IN ZIP_LISTS binaries target_records paths)
             if(path IN_LIST installed)
-                message(FATAL_ERROR "${subject}: two targets install ${path}: give one of them another OUTPUT_NAME")
+                message(
+                    FATAL_ERROR
+                    "${subject}: two targets install ${path}: give one of them another OUTPUT_NAME"
+                )
             endif()
             list(APPEND installed "${path}")
             list(APPEND entries "${record}=${path}")
@@ -59,7 +65,9 @@ function(aivops_install_kernels)
         endforeach()
     endforeach()
 
-    _aivops_add_manifest(manifest "${arg_DESTINATION}"
+    _aivops_add_manifest(
+        manifest
+        "${arg_DESTINATION}"
         TARGETS ${targets}
         RECORDS ${records}
         ENTRIES ${entries}

@@ -10,30 +10,45 @@ function(_aivops_compile_arguments out target machine architecture)
     set(definitions "$<FILTER:${usage}COMPILE_DEFINITIONS>,EXCLUDE,^$>")
     set(includes "$<FILTER:$<REMOVE_DUPLICATES:${usage}INCLUDE_DIRECTORIES>;${headers}>,EXCLUDE,^$>")
 
+    _aivops_supports_prefix_maps(maps ${target} ${machine} ${architecture})
     set(arguments ${flags})
-    # Neither the place of the tree nor that of the toolkit shows in a binary.
-    get_target_property(root AivOps::toolkit-${machine} AIVOPS_ROOT)
-    foreach(map IN ITEMS "${CMAKE_SOURCE_DIR}=." "${root}=toolkit")
-        get_target_property(probed AivOps::toolkit-${machine} AIVOPS_PROBED)
-        if(probed)
-            get_target_property(compiler AivOps::toolkit-${machine} AIVOPS_COMPILER)
-            get_target_property(compiler ${compiler} IMPORTED_LOCATION)
-            _aivops_probe_compiler(refused "${compiler}" ${flags} "-ffile-prefix-map=${map}")
-            if(NOT refused STREQUAL "")
-                continue()
-            endif()
-        endif()
-        list(APPEND arguments "-ffile-prefix-map=${map}")
-    endforeach()
+    if(maps)
+        # Neither the place of the tree nor that of the toolkit shows in a binary.
+        get_target_property(root AivOps::toolkit-${machine} AIVOPS_ROOT)
+        list(APPEND arguments "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-ffile-prefix-map=${root}=toolkit")
+    endif()
     list(
-        APPEND
-        arguments
+        APPEND arguments
         "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
         "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
         ${options}
         "$<FILTER:${usage}COMPILE_OPTIONS>,EXCLUDE,^$>"
     )
     set(${out} "${arguments}" PARENT_SCOPE)
+endfunction()
+
+# Asks an installed compiler whether it compiles for the architecture at all, which is an error when it does not, and
+# whether it takes -ffile-prefix-map. What this very build makes does both.
+function(_aivops_supports_prefix_maps out target machine architecture)
+    set(${out} TRUE PARENT_SCOPE)
+    get_target_property(probed AivOps::toolkit-${machine} AIVOPS_PROBED)
+    if(NOT probed)
+        return()
+    endif()
+    get_target_property(flags ${target}-usage AIVOPS_FLAGS_${architecture})
+    get_target_property(compiler AivOps::toolkit-${machine} AIVOPS_COMPILER)
+    _aivops_imported_file(compiler ${compiler})
+    _aivops_probe_compiler(said "${compiler}" ${flags})
+    if(NOT said STREQUAL "")
+        message(
+            FATAL_ERROR
+            "aivops_add_kernels(${target}): ${compiler} does not compile for ${architecture}: ${said}"
+        )
+    endif()
+    _aivops_probe_compiler(said "${compiler}" ${flags} -ffile-prefix-map=a=b)
+    if(NOT said STREQUAL "")
+        set(${out} FALSE PARENT_SCOPE)
+    endif()
 endfunction()
 
 # One custom command per source. A command begins by removing `stale`, the final files that hang on the object: a build
@@ -53,8 +68,8 @@ function(_aivops_compile_sources objects target machine architecture)
             COMMAND "${CMAKE_COMMAND}" -E rm -f "${object}" ${arg_STALE}
             COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
             COMMAND
-                ${AIVOPS_COMPILER_LAUNCHER} "$<TARGET_FILE:${compiler}>" -c -x cce "${arguments}" "${source}" -o "${object}" -MD
-                -MT "${object}" -MF "${object}.d"
+                ${AIVOPS_COMPILER_LAUNCHER} "$<TARGET_FILE:${compiler}>" -c -x cce "${arguments}" "${source}"
+                -o "${object}" -MD -MT "${object}" -MF "${object}.d"
             DEPENDS "${source}" ${compiler} "$<TARGET_FILE:${compiler}>"
             DEPFILE "${object}.d"
             COMMENT "Compiling ${shown} for ${machine}, ${architecture}"
@@ -69,7 +84,17 @@ endfunction()
 # The command line of CANN's kernel link.
 function(_aivops_link_command out machine output)
     get_target_property(linker AivOps::toolkit-${machine} AIVOPS_LINKER)
-    set(${out} "$<TARGET_FILE:${linker}>" -m aicorelinux -Ttext=0 ${ARGN} -static -o "${output}" PARENT_SCOPE)
+    set(${out}
+        "$<TARGET_FILE:${linker}>"
+        -m
+        aicorelinux
+        -Ttext=0
+        ${ARGN}
+        -static
+        -o
+        "${output}"
+        PARENT_SCOPE
+    )
 endfunction()
 
 # Links and verifies. The linker writes a temporary; the verifier alone gives it its final name, and removes an older file
@@ -83,7 +108,7 @@ function(_aivops_link_and_verify target machine architecture)
     _aivops_link_command(link ${machine} "${temporary}" ${arg_OBJECTS})
     list(TRANSFORM arg_KERNELS PREPEND --kernel= OUTPUT_VARIABLE kernels)
     set(layout "")
-    if(arg_LAYOUT)
+    if(DEFINED arg_LAYOUT)
         set(layout "--layout-from=${arg_LAYOUT}")
     endif()
     cmake_path(GET arg_OUTPUT PARENT_PATH folder)
@@ -93,9 +118,9 @@ function(_aivops_link_and_verify target machine architecture)
         COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
         COMMAND ${link}
         COMMAND
-            "$<TARGET_FILE:AivOps::verify>" --profile aiv --architecture ${architecture} ${kernels} --move-to "${arg_OUTPUT}"
-            --record "${arg_OUTPUT}.json" ${layout} --toolkit-name "${name}" --toolkit-version "${version}" --target ${target}
-            "${temporary}"
+            "$<TARGET_FILE:AivOps::verify>" --profile aiv --architecture ${architecture} ${kernels} --move-to
+            "${arg_OUTPUT}" --record "${arg_OUTPUT}.json" ${layout} --toolkit-name "${name}" --toolkit-version
+            "${version}" --target ${target} "${temporary}"
         DEPENDS
             ${arg_OBJECTS}
             ${arg_LAYOUT}
@@ -103,14 +128,20 @@ function(_aivops_link_and_verify target machine architecture)
             "$<TARGET_FILE:${linker}>"
             AivOps::verify
             "$<TARGET_FILE:AivOps::verify>"
-        BYPRODUCTS "${temporary}"
         COMMENT "Linking and verifying ${target} for ${machine}, ${architecture}"
         VERBATIM
     )
 endfunction()
 
 # Links the emulated twin of a binary, from which the argument layout of another machine's binary is read.
-function(_aivops_link_twin target machine architecture output objects)
+function(
+    _aivops_link_twin
+    target
+    machine
+    architecture
+    output
+    objects
+)
     get_target_property(linker AivOps::toolkit-${machine} AIVOPS_LINKER)
     _aivops_link_command(link ${machine} "${output}" ${objects})
     add_custom_command(
@@ -125,7 +156,13 @@ endfunction()
 # All binaries of a target for one architecture. Appends to the lists that the caller names: files, and where each belongs
 # below an install destination.
 function(_aivops_add_binaries target architecture)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "OUTPUT_NAME;NO_LAYOUT;BINARIES;PATHS" "MACHINES;SOURCES;KERNELS")
+    cmake_parse_arguments(
+        PARSE_ARGV 2
+        arg
+        ""
+        "OUTPUT_NAME;NO_LAYOUT;BINARIES;PATHS"
+        "MACHINES;SOURCES;KERNELS"
+    )
     get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
     set(config "")
     if(multi_config)
@@ -154,7 +191,11 @@ function(_aivops_add_binaries target architecture)
         if(needs_twin AND machine STREQUAL emulated)
             list(APPEND stale "${ascend_output}" "${ascend_output}.json")
         endif()
-        _aivops_compile_sources(objects ${target} ${machine} ${architecture}
+        _aivops_compile_sources(
+            objects
+            ${target}
+            ${machine}
+            ${architecture}
             FOLDER "${object_root}/${machine}/${architecture}"
             SOURCES ${arg_SOURCES}
             STALE ${stale}
@@ -165,14 +206,17 @@ function(_aivops_add_binaries target architecture)
             _aivops_link_twin(${target} ${machine} ${architecture} "${twin}" "${objects}")
             continue()
         elseif(needs_twin AND machine STREQUAL "ascend")
-            set(layout "${emulated_output}")
+            set(layout LAYOUT "${emulated_output}")
             if(DEFINED twin)
-                set(layout "${twin}")
+                set(layout LAYOUT "${twin}")
             endif()
         endif()
-        _aivops_link_and_verify(${target} ${machine} ${architecture}
+        _aivops_link_and_verify(
+            ${target}
+            ${machine}
+            ${architecture}
             OUTPUT "${output}"
-            LAYOUT "${layout}"
+            ${layout}
             OBJECTS ${objects}
             KERNELS ${arg_KERNELS}
         )

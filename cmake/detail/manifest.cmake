@@ -8,9 +8,11 @@ function(_aivops_add_manifest out destination)
         set(config "/$<CONFIG>")
     endif()
     string(MAKE_C_IDENTIFIER "${destination}" id)
-    set(manifest "${CMAKE_CURRENT_BINARY_DIR}/kernels${config}/${id}/manifest.json")
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/kernels${config}/${id}")
+    set(manifest "${folder}/manifest.json")
     add_custom_command(
         OUTPUT "${manifest}"
+        COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
         COMMAND "$<TARGET_FILE:AivOps::verify>" --write-manifest "${manifest}" ${arg_ENTRIES}
         DEPENDS ${arg_TARGETS} ${arg_RECORDS} AivOps::verify "$<TARGET_FILE:AivOps::verify>"
         COMMENT "Writing the manifest of ${destination}"

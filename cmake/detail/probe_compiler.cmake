@@ -12,8 +12,8 @@ function(_aivops_probe_compiler output compiler)
         file(WRITE "${folder}/empty.asc" "")
         execute_process(
             COMMAND
-                "${compiler}" -c -x cce ${ARGN} "${folder}/empty.asc" -o "${folder}/empty.o" -MD -MT "${folder}/empty.o" -MF
-                "${folder}/empty.d"
+                "${compiler}" -c -x cce ${ARGN} "${folder}/empty.asc" -o "${folder}/empty.o" -MD -MT
+                "${folder}/empty.o" -MF "${folder}/empty.d"
             RESULT_VARIABLE status
             OUTPUT_VARIABLE text
             ERROR_VARIABLE text

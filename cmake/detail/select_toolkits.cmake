@@ -1,15 +1,22 @@
 # Chooses the toolkits of a build: the one that is named, CANN where `ascend` kernels are asked for, and the emulated one.
 
-# Where a CANN installation is: `named` tells whether a variable names it (then it has to work) or a standard place.
-function(_aivops_locate_cann root named)
-    foreach(candidate IN ITEMS "${ASCEND_HOME_PATH}" "$ENV{ASCEND_HOME_PATH}" "${ASCEND_CANN_PACKAGE_PATH}" "$ENV{ASCEND_TOOLKIT_HOME}")
+# Where a CANN installation is: what a variable names, else a standard place, else empty.
+function(_aivops_locate_cann root)
+    foreach(
+        candidate
+        IN
+        ITEMS
+            "${ASCEND_HOME_PATH}"
+            "$ENV{ASCEND_HOME_PATH}"
+            "${ASCEND_CANN_PACKAGE_PATH}"
+            "$ENV{ASCEND_TOOLKIT_HOME}"
+    )
+        # An emulated toolkit may stand in these variables too; it is no CANN.
         if(NOT candidate STREQUAL "" AND NOT EXISTS "${candidate}/share/info/aivops/toolkit.json")
             set(${root} "${candidate}" PARENT_SCOPE)
-            set(${named} TRUE PARENT_SCOPE)
             return()
         endif()
     endforeach()
-    set(${named} FALSE PARENT_SCOPE)
     foreach(base IN ITEMS /usr/local/Ascend "$ENV{HOME}/Ascend")
         foreach(name IN ITEMS cann ascend-toolkit/latest)
             if(IS_DIRECTORY "${base}/${name}")
@@ -31,7 +38,7 @@ function(_aivops_named_toolkit root error)
     endif()
     set(named "")
     if(choice STREQUAL "cann")
-        _aivops_locate_cann(named ignored)
+        _aivops_locate_cann(named)
         if(named STREQUAL "")
             set(${error}
                 "AIVOPS_TOOLKIT is cann, but no CANN installation was found: set ASCEND_HOME_PATH to its root"
@@ -64,24 +71,27 @@ function(_aivops_declare_cache_variables)
     )
 endfunction()
 
-# Defines the toolkit targets of this build, and AivOps::toolkit, which tells the selected one's machine. `error` is empty
-# on success. The arguments that follow describe the package's own emulated toolkit to _aivops_define_toolkit.
-function(_aivops_select_toolkits error need_cann)
+# Defines the toolkits that variables ask for, and AivOps::toolkit, which tells the selected one's machine. `error` is empty
+# on success. NEED_CANN asks for CANN whatever AIVOPS_MACHINES says.
+function(_aivops_select_toolkits error)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "NEED_CANN" "" "")
     _aivops_host_cpu(cpu)
     set(selected "emulated-${cpu}")
     _aivops_named_toolkit(root problem)
     if(problem STREQUAL "" AND NOT root STREQUAL "")
         _aivops_define_toolkit_at(selected problem "${root}")
     endif()
-    if(problem STREQUAL "")
-        _aivops_define_toolkit(MACHINE "emulated-${cpu}" ${ARGN})
-        if(need_cann AND NOT TARGET AivOps::toolkit-ascend)
-            _aivops_locate_cann(root named)
-            if(root STREQUAL "")
-                set(problem "kernels for machine ascend need CANN, and none was found: set ASCEND_HOME_PATH to its root")
-            else()
-                _aivops_define_toolkit_at(found problem "${root}")
-            endif()
+    if("ascend" IN_LIST AIVOPS_MACHINES)
+        set(arg_NEED_CANN TRUE)
+    endif()
+    if(problem STREQUAL "" AND arg_NEED_CANN AND NOT TARGET AivOps::toolkit-ascend)
+        _aivops_locate_cann(root)
+        if(root STREQUAL "")
+            set(problem
+                "kernels for machine ascend need CANN, and none was found: set ASCEND_HOME_PATH to its root"
+            )
+        else()
+            _aivops_define_toolkit_at(machine problem "${root}")
         endif()
     endif()
     if(problem STREQUAL "" AND NOT TARGET AivOps::toolkit)

@@ -2,7 +2,11 @@
 
 function(_aivops_soc_table out)
     foreach(folder IN ITEMS host/cann/include include/host)
-        foreach(root IN ITEMS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../.." "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../..")
+        foreach(
+            root
+            IN
+            ITEMS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../.." "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../.."
+        )
             if(EXISTS "${root}/${folder}/aivops/socs.def")
                 file(STRINGS "${root}/${folder}/aivops/socs.def" rows REGEX "^AIVOPS_(ARCHITECTURE|SOC)\\(")
                 set(${out} "${rows}" PARENT_SCOPE)

@@ -15,7 +15,13 @@ endfunction()
 # MACHINE, NAME, VERSION, ROOT, COMPILER and LINKER (targets), PROBED (whether the compiler exists already and is to be
 # asked what it can do), INCLUDE_DIRECTORIES.
 function(_aivops_define_toolkit)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "PROBED" "MACHINE;NAME;VERSION;ROOT;COMPILER;LINKER" "INCLUDE_DIRECTORIES")
+    cmake_parse_arguments(
+        PARSE_ARGV 0
+        arg
+        "PROBED"
+        "MACHINE;NAME;VERSION;ROOT;COMPILER;LINKER"
+        "INCLUDE_DIRECTORIES"
+    )
     set(toolkit AivOps::toolkit-${arg_MACHINE})
     if(TARGET ${toolkit})
         return()
@@ -57,7 +63,10 @@ function(_aivops_define_toolkit_at machine error root)
         list(APPEND missing "a kernel linker (ld.lld under tools/ccec_compiler/bin)")
     endif()
     if(NOT include_directories)
-        list(APPEND missing "device headers (kernel_operator.h under ${cpu}-linux/asc/include or ${cpu}-linux/tikcpp/tikcfw)")
+        list(
+            APPEND missing
+            "device headers (kernel_operator.h under ${cpu}-linux/asc/include or ${cpu}-linux/tikcpp/tikcfw)"
+        )
     endif()
     if(missing)
         list(JOIN missing "; " missing)
@@ -81,7 +90,10 @@ function(_aivops_define_toolkit_at machine error root)
         if(NOT number)
             set(version_value unknown)
         elseif(number VERSION_LESS 8.0)
-            set(${error} "the toolkit at ${root} is CANN ${version_value}; AivOps needs 8.0 or newer" PARENT_SCOPE)
+            set(${error}
+                "the toolkit at ${root} is CANN ${version_value}; AivOps needs 8.0 or newer"
+                PARENT_SCOPE
+            )
             return()
         endif()
     endif()
@@ -143,10 +155,18 @@ function(_aivops_find_device_headers out root cpu)
         list(APPEND asc_roots ${expanded})
     endforeach()
     set(tik_roots "")
-    foreach(folder IN ITEMS "${arch_root}/tikcpp/tikcfw" "${root}/compiler/tikcpp/tikcfw" "${root}/tools/tikcpp/tikcfw")
+    foreach(
+        folder
+        IN
+        ITEMS "${arch_root}/tikcpp/tikcfw" "${root}/compiler/tikcpp/tikcfw" "${root}/tools/tikcpp/tikcfw"
+    )
         list(APPEND tik_roots "${folder}" "${folder}/interface" "${folder}/impl")
     endforeach()
-    list(APPEND tik_roots "${arch_root}/ascendc/include/basic_api" "${arch_root}/ascendc/include/highlevel_api")
+    list(
+        APPEND tik_roots
+        "${arch_root}/ascendc/include/basic_api"
+        "${arch_root}/ascendc/include/highlevel_api"
+    )
 
     set(found "")
     foreach(layout IN ITEMS asc_roots tik_roots)
@@ -172,13 +192,18 @@ function(_aivops_find_device_headers out root cpu)
     set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Lets an imported executable run another file, whatever configurations it was exported with.
-function(_aivops_replace_executable target path)
+# The file of an imported executable, whatever configuration it was exported with.
+function(_aivops_imported_file out target)
     get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
-    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${path}")
+    get_target_property(file ${target} IMPORTED_LOCATION)
     if(configurations)
-        foreach(configuration IN LISTS configurations)
-            set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} "${path}")
-        endforeach()
+        list(GET configurations 0 configuration)
+        get_target_property(file ${target} IMPORTED_LOCATION_${configuration})
     endif()
+    set(${out} "${file}" PARENT_SCOPE)
+endfunction()
+
+# Lets an imported executable run another file.
+function(_aivops_replace_executable target path)
+    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${path}" IMPORTED_CONFIGURATIONS "")
 endfunction()

@@ -17,7 +17,10 @@ function(_aivops_read_cann_version out number root cpu)
     foreach(file IN LISTS files)
         if(EXISTS "${file}")
             file(READ "${file}" text)
-            if(text MATCHES "VERSION_STR[A-Z]*[ \t]+\"([0-9][^\"]*)\"" OR text MATCHES "(^|\n)[Vv]ersion[ \t]*=[ \t]*\"?([0-9][^\r\n\" ]*)")
+            if(
+                text MATCHES "VERSION_STR[A-Z]*[ \t]+\"([0-9][^\"]*)\""
+                OR text MATCHES "(^|\n)[Vv]ersion[ \t]*=[ \t]*\"?([0-9][^\r\n\" ]*)"
+            )
                 set(version "${CMAKE_MATCH_${CMAKE_MATCH_COUNT}}")
                 break()
             endif()
