@@ -84,7 +84,8 @@ typedef enum AivEmuRegister {
     AIVOPS_EMU_REGISTER_CONTROL = 2,     // bits of SetCtrlSpr that differ from their reset value
     AIVOPS_EMU_REGISTER_MASK_LOW = 3,    // vector mask, inverted: 0 selects every lane
     AIVOPS_EMU_REGISTER_MASK_HIGH = 4,
-    AIVOPS_EMU_REGISTER_MASK_MODE = 5, // 0 bit mode, 1 counter mode
+    AIVOPS_EMU_REGISTER_MASK_MODE = 5,      // 0 bit mode, 1 counter mode
+    AIVOPS_EMU_REGISTER_PARAMETER_BASE = 6, // argument block, written by the entry
     AIVOPS_EMU_REGISTER_COUNT = 16
 } AivEmuRegister;
 

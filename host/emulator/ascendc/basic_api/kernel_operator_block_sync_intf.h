@@ -1,0 +1,64 @@
+// Order between pipes of a core, and between cores of a launch.
+#ifndef AIVOPS_ASCENDC_KERNEL_OPERATOR_BLOCK_SYNC_INTF_H
+#define AIVOPS_ASCENDC_KERNEL_OPERATOR_BLOCK_SYNC_INTF_H
+#pragma GCC system_header
+
+#include "common_types.h"
+
+namespace AscendC {
+
+template <pipe_t pipe>
+AIVOPS_EMU_INLINE void PipeBarrier() {
+    static_assert(pipe != PIPE_S, "PipeBarrier<PIPE_S>: the scalar unit is in order; there is no such barrier");
+    static_assert(pipe == PIPE_V || pipe == PIPE_MTE2 || pipe == PIPE_MTE3 || pipe == PIPE_ALL,
+                  "PipeBarrier: a vector core has the pipes V, MTE2 and MTE3 (and ALL)");
+    pipe_barrier(pipe);
+}
+
+template <HardEvent event>
+AIVOPS_EMU_INLINE void SetFlag(int32_t id) {
+    constexpr aivops_emulator::PipePair pipes = aivops_emulator::pipes_of(event);
+    set_flag(pipes.source, pipes.destination, id);
+}
+
+template <HardEvent event>
+AIVOPS_EMU_INLINE void WaitFlag(int32_t id) {
+    constexpr aivops_emulator::PipePair pipes = aivops_emulator::pipes_of(event);
+    wait_flag(pipes.source, pipes.destination, id);
+}
+
+// Which pipe of a core tells the others that it has arrived, and which one waits for them.
+struct SyncAllConfig {
+    pipe_t triggerPipe;
+    pipe_t waitPipe;
+};
+constexpr SyncAllConfig DEFAULT_SYNC_ALL_CONFIG = {PIPE_ALL, PIPE_ALL};
+
+template <bool isAIVOnly = true>
+AIVOPS_EMU_INLINE void SyncAll() {
+    static_assert(isAIVOnly, "SyncAll<false>: waits for cube cores, which the emulated toolkit has not");
+    aivops_emulator::table()->sync_all(aivops_emulator::block());
+}
+
+// 0: all AIV cores; 1: the AIV cores of one AI core; 2 and 4 speak with cube cores.
+template <uint8_t modeId, pipe_t pipe>
+AIVOPS_EMU_INLINE void CrossCoreSetFlag(uint16_t flagId) {
+    static_assert(modeId == 0 || modeId == 1 || modeId == 2 || (modeId == 4 && aivops_emulator::kIsC310),
+                  "CrossCoreSetFlag: the mode is 0, 1 or 2 (on dav-c310-vec also 4)");
+    aivops_emulator::table()->cross_core_set(aivops_emulator::block(), modeId, pipe, flagId);
+}
+
+template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>
+AIVOPS_EMU_INLINE void CrossCoreWaitFlag(uint16_t flagId) {
+    static_assert(modeId == 0 || modeId == 1 || modeId == 2 || (modeId == 4 && aivops_emulator::kIsC310),
+                  "CrossCoreWaitFlag: the mode is 0, 1 or 2 (on dav-c310-vec also 4)");
+    aivops_emulator::table()->cross_core_wait(aivops_emulator::block(), modeId, pipe, flagId);
+}
+
+// Where cores of dav-c220 find their synchronisation memory; the emulator needs none.
+AIVOPS_EMU_INLINE void SetSyncBaseAddr(uint64_t) {
+}
+
+} // namespace AscendC
+
+#endif

@@ -1,0 +1,63 @@
+// printf and assertions of kernels. Text goes to the machine, never to the C library's streams: a kernel that is
+// stopped inside of them would leave their lock behind.
+#ifndef AIVOPS_ASCENDC_KERNEL_OPERATOR_DUMP_TENSOR_INTF_H
+#define AIVOPS_ASCENDC_KERNEL_OPERATOR_DUMP_TENSOR_INTF_H
+#pragma GCC system_header
+
+#include "kernel_tensor.h"
+
+namespace aivops_emulator {
+
+constexpr size_t kPrintBytes = 1024;
+
+// What C's variable arguments take: narrow floats as float, everything else as it is.
+template <typename T>
+AIVOPS_EMU_INLINE auto printable(T value) {
+    if constexpr (kIsAnyOf<RemoveConstType<T>, half, bfloat16_t, fp8_e4m3fn_t, fp8_e5m2_t, fp8_e8m0_t>)
+        return static_cast<float>(value);
+    else
+        return value;
+}
+
+template <typename... Arguments>
+AIVOPS_EMU_INLINE void print(const char* format, Arguments... arguments) {
+    char text[kPrintBytes];
+    const int length = __builtin_snprintf(text, sizeof(text), format, printable(arguments)...);
+    if (length > 0)
+        table()->print(block(), text, static_cast<size_t>(length) < sizeof(text) ? length : sizeof(text) - 1);
+}
+
+} // namespace aivops_emulator
+
+namespace AscendC {
+
+template <typename... Arguments>
+AIVOPS_EMU_INLINE void printf(const char* format, Arguments... arguments) {
+    aivops_emulator::print(format, arguments...);
+}
+
+template <typename... Arguments>
+AIVOPS_EMU_INLINE void PRINTF(const char* format, Arguments... arguments) {
+    aivops_emulator::print(format, arguments...);
+}
+
+AIVOPS_EMU_INLINE void Trap() {
+    trap();
+}
+
+} // namespace AscendC
+
+#define AIVOPS_EMU_TEXT_OF(token) AIVOPS_EMU_TEXT_OF_VALUE(token)
+#define AIVOPS_EMU_TEXT_OF_VALUE(value) #value
+
+// ASCENDC_ASSERT(condition, {statements}) and ASCENDC_ASSERT(condition, "format", ...): ends the block.
+#define ASCENDC_ASSERT(condition, ...)                                                                                 \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            __VA_ARGS__;                                                                                               \
+            ::aivops_emulator::fault(AIVOPS_EMU_ASSERT, "assertion failed: " #condition " at " __FILE__                \
+                                                        ":" AIVOPS_EMU_TEXT_OF(__LINE__));                             \
+        }                                                                                                              \
+    } while (0)
+
+#endif

@@ -1,0 +1,160 @@
+// The emulated toolkit's kernel compiler: CANN's command line over the host's C++ compiler.
+// One preprocessor pass finds the kernels, one compilation makes the object with the records the emulator reads.
+#include "depfile.h"
+#include "error.h"
+#include "file.h"
+#include "host_compiler.h"
+#include "options.h"
+#include "process.h"
+#include "toolkit.h"
+#include "translation_unit.h"
+
+#include <cstdio>
+#include <filesystem>
+
+namespace aivops::ccec {
+namespace {
+
+void append(Command& command, const Command& more) {
+    command.insert(command.end(), more.begin(), more.end());
+}
+
+// What every pass over the source has in common. `global` is what the kernel qualifier stands for.
+Command host_command(const Options& options, const std::string& global, bool block_locals) {
+    const Architecture& architecture = *options.architecture;
+    Command command = find_host_compiler();
+    // Defaults the user's own options may override. Floating point must not depend on what the host's CPU can contract.
+    append(command, {"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-fno-threadsafe-statics",
+                     "-fno-use-cxa-atexit", "-fno-math-errno", "-ffp-contract=off", "-Wno-attributes",
+                     "-Wno-unknown-pragmas"});
+    if (!options.standard_given)
+        command.push_back("-std=c++17");
+    std::vector<std::pair<std::string, std::string>> predefined{
+        {"__global__", global},
+        {"__aicore__", ""},
+        {"__gm__", ""},
+        {"__ubuf__", ""},
+        {"__vector__", ""},
+        {"__CCE_AICORE__", std::string(architecture.cce_number)},
+        {"__NPU_ARCH__", std::string(architecture.npu_number)},
+        {std::string(architecture.family_macro), "1"},
+        {std::string(architecture.vector_macro), "1"},
+        {"AIVOPS_EMULATOR", "1"},
+    };
+    if (block_locals)
+        predefined.emplace_back("block_local", "gnu::section(\"aivops_block_local\")");
+    for (const auto& [macro, value] : predefined) {
+        if (!options.definitions.contains(macro))
+            command.push_back("-D" + macro + "=" + value);
+    }
+    append(command, options.host_arguments);
+    append(command, {"-idirafter", ascendc_include_directory().string()});
+    // Not negotiable: the object goes into a shared library whose only visible functions are the kernels.
+    append(command, {"-fPIC", "-fvisibility=hidden", "-fno-lto"});
+    return command;
+}
+
+constexpr const char* kVisible = "__attribute__((visibility(\"default\")))";
+
+Scan scan_source(const Options& options) {
+    Command command = host_command(options, "__global__", false);
+    append(command, {"-E", "-w", "-x", "c++", options.source});
+    std::optional<std::string> text = run_captured(command);
+    return text ? scan_kernels(*text) : Scan{.balanced = false}; // the compilation shows what is wrong
+}
+
+std::string output_of(const Options& options) {
+    if (!options.output.empty())
+        return options.output;
+    return std::filesystem::path(options.source).stem().string() + (options.mode == Mode::object ? ".o" : ".s");
+}
+
+int compile(const Options& options) {
+    std::string output = output_of(options);
+    Command result{options.mode == Mode::object ? "-c" : "-S", "-o", output};
+    if (options.print_command) {
+        Command command = host_command(options, kVisible, false);
+        append(command, {"-x", "c++", options.source});
+        append(command, result);
+        std::fprintf(stderr, "%s\n", shell_line(command).c_str());
+        return 0;
+    }
+
+    std::filesystem::path source = std::filesystem::absolute(options.source);
+    Scan scan = scan_source(options);
+    TemporaryDirectory directory(std::filesystem::temp_directory_path());
+    std::filesystem::path unit = directory.path() / source.filename();
+    std::filesystem::path entry_header = ascendc_include_directory() / "aivops_emulator" / "kernel_entry.h";
+    write_file(unit, translation_unit(read_file(source), options.source, scan, entry_header));
+
+    Command command = host_command(options, kVisible, scan.block_locals);
+    // Includes in quotes are looked for beside the source first; names in the object do not tell where a tree lies.
+    append(command, {"-iquote", source.parent_path().string()});
+    append(command, {"-ffile-prefix-map=" + directory.path().string() + "/=",
+                     "-frandom-seed=" + source.filename().string()});
+    std::filesystem::path depfile = options.depfile;
+    if (options.write_depfile) {
+        if (depfile.empty())
+            depfile = std::filesystem::path(output).replace_extension(".d");
+        append(command, options.depfile_arguments);
+        append(command, {"-MF", depfile.string()});
+        if (!options.depfile_target)
+            append(command, {"-MQ", output});
+    }
+    append(command, {"-x", "c++", unit.string()});
+    append(command, result);
+    int status = run(command);
+    if (status == 0 && options.write_depfile)
+        replace_prerequisite(depfile, unit, options.source);
+    return status;
+}
+
+// -E, -M, -MM and -fsyntax-only: the host compiler's own answer about the user's source.
+int pass_through(const Options& options) {
+    Command command = host_command(options, kVisible, false);
+    if (options.mode == Mode::check)
+        command.push_back("-fsyntax-only");
+    if (options.write_depfile)
+        append(command, options.depfile_arguments);
+    if (!options.depfile.empty())
+        append(command, {"-MF", options.depfile});
+    append(command, {"-x", "c++", options.source});
+    if (!options.output.empty())
+        append(command, {"-o", options.output});
+    if (options.print_command) {
+        std::fprintf(stderr, "%s\n", shell_line(command).c_str());
+        return 0;
+    }
+    return run(command);
+}
+
+int drive(const Command& arguments) {
+    Options options = parse_options(arguments);
+    switch (options.mode) {
+    case Mode::help:
+        std::fputs(help_text().c_str(), stdout);
+        return 0;
+    case Mode::version:
+        std::printf("ccec %s (AivOps emulated toolkit)\n", AIVOPS_VERSION);
+        return 0;
+    case Mode::preprocess:
+    case Mode::check:
+        return pass_through(options);
+    case Mode::object:
+    case Mode::assembly:
+        return compile(options);
+    }
+    return 1;
+}
+
+} // namespace
+} // namespace aivops::ccec
+
+int main(int argc, char** argv) {
+    try {
+        return aivops::ccec::drive({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "ccec: error: %s\n", error.what());
+        return 1;
+    }
+}

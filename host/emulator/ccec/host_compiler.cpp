@@ -1,0 +1,45 @@
+#include "host_compiler.h"
+
+#include "error.h"
+
+#include <cstdlib>
+#include <sstream>
+
+namespace aivops::ccec {
+namespace {
+
+constexpr const char* kAdvice = "install g++ >= 11 or clang++ >= 14, or set AIVOPS_EMU_CXX to a C++ compiler";
+
+// A path may hold spaces; only a value that is no program itself is taken as a command with words.
+Command from_variable(const char* variable, const std::string& value) {
+    if (find_program(value))
+        return {value};
+    Command words;
+    std::istringstream stream(value);
+    for (std::string word; stream >> word;)
+        words.push_back(word);
+    if (words.empty() || !find_program(words.front())) {
+        throw Error("no C++ compiler: " + std::string(variable) + " is '" + value +
+                    "', which is no program that can be run; " + kAdvice);
+    }
+    return words;
+}
+
+} // namespace
+
+Command find_host_compiler() {
+    for (const char* variable : {"AIVOPS_EMU_CXX", "CXX"}) {
+        const char* value = std::getenv(variable);
+        if (value && *value)
+            return from_variable(variable, value);
+    }
+    for (const char* name : {"c++", "g++", "clang++"}) {
+        if (find_program(name))
+            return {name};
+    }
+    throw Error("no C++ compiler: AIVOPS_EMU_CXX and CXX are not set and c++, g++ and clang++ are not in PATH; the "
+                "emulated toolkit compiles kernels with the host's compiler: " +
+                std::string(kAdvice));
+}
+
+} // namespace aivops::ccec

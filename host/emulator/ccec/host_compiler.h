@@ -1,0 +1,15 @@
+// The C++ compiler of this machine, which does the work behind both drivers.
+#ifndef AIVOPS_EMULATOR_CCEC_HOST_COMPILER_H
+#define AIVOPS_EMULATOR_CCEC_HOST_COMPILER_H
+
+#include "process.h"
+
+namespace aivops::ccec {
+
+// The command that starts the compiler (a launcher and flags may be part of it): AIVOPS_EMU_CXX, else CXX, else the first
+// of c++, g++ and clang++ in PATH. A variable that names no program is an Error; so is a machine without a compiler.
+Command find_host_compiler();
+
+} // namespace aivops::ccec
+
+#endif

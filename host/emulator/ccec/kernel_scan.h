@@ -1,0 +1,30 @@
+// Finds the kernels of a preprocessed translation unit. Only names are read here: what a parameter is, the compiler says.
+#ifndef AIVOPS_EMULATOR_CCEC_KERNEL_SCAN_H
+#define AIVOPS_EMULATOR_CCEC_KERNEL_SCAN_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aivops::ccec {
+
+struct ScannedKernel {
+    std::string qualified_name;               // ::ns::name
+    std::string symbol;                       // name
+    std::vector<std::string> parameter_names; // empty where the source names none
+    std::string file;                         // of its definition
+    unsigned line = 0;
+};
+
+struct Scan {
+    std::vector<ScannedKernel> kernels; // definitions with C linkage, in the order of the source
+    bool balanced = true;               // every brace closed
+    bool block_locals = false;          // [[block_local]] occurs
+};
+
+// `text` is the output of -E with `__global__` left in place as the marker of kernels.
+Scan scan_kernels(std::string_view text);
+
+} // namespace aivops::ccec
+
+#endif

@@ -1,0 +1,43 @@
+// Runs host tools: a command is an argument vector, never a shell string.
+#ifndef AIVOPS_EMULATOR_CCEC_PROCESS_H
+#define AIVOPS_EMULATOR_CCEC_PROCESS_H
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace aivops::ccec {
+
+using Command = std::vector<std::string>;
+
+// Runs `command` with this process's streams and returns its exit status (128 + signal when a signal ended it).
+// Signals that ask this process to stop are handed to the command, so that temporary files can still be removed.
+int run(const Command& command);
+
+// Runs `command`, discards its standard error and returns its standard output, or nothing when it failed.
+std::optional<std::string> run_captured(const Command& command);
+
+// The command as a line a shell takes back.
+std::string shell_line(const Command& command);
+
+// The file a command name stands for: itself when it holds a slash, else the first match in PATH.
+std::optional<std::filesystem::path> find_program(const std::string& name);
+
+// A private directory that goes away with the object.
+class TemporaryDirectory {
+  public:
+    explicit TemporaryDirectory(const std::filesystem::path& parent);
+    ~TemporaryDirectory();
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+} // namespace aivops::ccec
+
+#endif
