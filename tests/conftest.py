@@ -17,7 +17,9 @@ def build_dir() -> Path:
     """CMake build tree of the project; `make` sets AIVOPS_BUILD_DIR."""
     value = os.environ.get("AIVOPS_BUILD_DIR")
     if value is None or not (Path(value) / "CMakeCache.txt").is_file():
-        pytest.fail("AIVOPS_BUILD_DIR names no CMake build tree: run the tests with `make test`", pytrace=False)
+        pytest.fail(
+            "AIVOPS_BUILD_DIR names no CMake build tree: run the tests with `make test`", pytrace=False
+        )
     return Path(value)
 
 

@@ -46,8 +46,10 @@ def _field_types(abi: Abi) -> list[str]:
     lines = []
     for name, struct in abi["structs"].items():
         for field in struct["fields"]:
+            if field["type"].startswith("union"):
+                continue
             lines.append(
-                f"static_assert(std::is_same_v<decltype({name}::{field['name']}), {field['type']}>, "
+                f"static_assert(std::is_same_v<decltype((({name}*)0)->{field['name']}), {field['type']}>, "
                 f'"{name}.{field["name"]}");'
             )
     return lines
@@ -58,9 +60,8 @@ def _functions(abi: Abi) -> list[str]:
     for function in abi["functions"]:
         parameters = ", ".join(parameter["type"] for parameter in function["params"]) or "void"
         name = function["name"]
-        lines.append(
-            f'static_assert(std::is_same_v<decltype(&{name}), {function["returns"]} (*)({parameters})>, "{name}");'
-        )
+        pointer = f"{function['returns']} (*)({parameters})"
+        lines.append(f'static_assert(std::is_same_v<decltype(&{name}), {pointer}>, "{name}");')
     return lines
 
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from abi_program import load, program
+from abi.abi_program import load, program
 
 ROOT = Path(__file__).parents[2]
 INCLUDE = ROOT / "host/cann/include"
