@@ -1,0 +1,49 @@
+// Turns a failed call of the runtime into an exception, with the runtime's own message copied before anything else can
+// replace it.
+#ifndef AIVOPS_DISPATCH_CHECK_H
+#define AIVOPS_DISPATCH_CHECK_H
+
+#include "aivops/cann/error_names.h"
+#include "aivops/cann/function_table.h"
+#include "aivops/error.h"
+
+#include <string>
+
+namespace aivops {
+
+namespace detail {
+
+/// Codes of waits and kernels that ran out of time.
+inline bool is_timeout(aclError code) {
+    return code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT || code == ACL_ERROR_RT_EVENT_SYNC_TIMEOUT ||
+           code == ACL_ERROR_RT_AICORE_TIMEOUT || code == ACL_ERROR_RT_VECTOR_CORE_TIMEOUT;
+}
+
+[[noreturn]] inline void throw_acl_error(const cann::FunctionTable& acl, aclError code, const char* call,
+                                         const std::string& entity) {
+    const char* pending = acl.aclGetRecentErrMsg();
+    const std::string message = pending != nullptr ? pending : "";
+    const std::string name = cann::error_name(code);
+    std::string text = entity + ": " + call + " failed with " + std::to_string(code) + " (" + name + ")";
+    if (!message.empty()) {
+        text += ": " + message;
+    }
+    if (is_timeout(code)) {
+        throw AclTimeoutError(text, code, name, message);
+    }
+    throw AclError(text, code, name, message);
+}
+
+} // namespace detail
+
+/// `describe()` names the entity; it is called on failure only.
+template <class Describe>
+void check(const cann::FunctionTable& acl, aclError code, const char* call, Describe&& describe) {
+    if (code != ACL_SUCCESS) {
+        detail::throw_acl_error(acl, code, call, describe());
+    }
+}
+
+} // namespace aivops
+
+#endif // AIVOPS_DISPATCH_CHECK_H

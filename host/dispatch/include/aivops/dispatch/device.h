@@ -1,0 +1,227 @@
+// One device of a toolkit. Copies share the device's primary context, which is retained while any of them lives.
+#ifndef AIVOPS_DISPATCH_DEVICE_H
+#define AIVOPS_DISPATCH_DEVICE_H
+
+#include "aivops/dispatch/timeout.h"
+#include "aivops/dispatch/toolkit.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace aivops {
+
+namespace detail {
+
+/// Saves the calling thread's context and puts it back. A thread that had none keeps what was set in between: the
+/// runtime has no call to take a context away.
+class ContextSaver {
+  public:
+    explicit ContextSaver(const cann::FunctionTable& acl) : acl_(acl) {
+        if (acl_.aclrtGetCurrentContext(&previous_) != ACL_SUCCESS) {
+            previous_ = nullptr;
+        }
+    }
+    ~ContextSaver() {
+        if (previous_ != nullptr) {
+            acl_.aclrtSetCurrentContext(previous_);
+        }
+    }
+    ContextSaver(const ContextSaver&) = delete;
+    ContextSaver& operator=(const ContextSaver&) = delete;
+
+  private:
+    const cann::FunctionTable& acl_;
+    aclrtContext previous_ = nullptr;
+};
+
+/// Holds one reference to the primary context. aclrtSetDevice would leak one per call if it were used to switch
+/// devices.
+struct DeviceState {
+    DeviceState(const Toolkit& toolkit, std::int32_t id) : toolkit(toolkit), id(id) {
+        const cann::FunctionTable& acl = toolkit.acl();
+        const std::uint32_t count = toolkit.device_count();
+        if (count == 0) {
+            throw ToolkitError(toolkit.describe() +
+                               ": has no device; check the NPU driver with npu-smi info, or use the "
+                               "emulated toolkit with AIVOPS_TOOLKIT=emulator");
+        }
+        if (id < 0 || static_cast<std::uint32_t>(id) >= count) {
+            throw InvalidValueError(describe() + ": there are " + std::to_string(count) + " devices, 0 to " +
+                                    std::to_string(count - 1));
+        }
+        soc_name = toolkit.soc_name();
+        architecture = toolkit.architecture();
+        const ContextSaver saver(acl);
+        check(acl, acl.aclrtSetDevice(id), "aclrtSetDevice", [&] { return describe(); });
+        try {
+            check(acl, acl.aclrtGetCurrentContext(&context), "aclrtGetCurrentContext", [&] { return describe(); });
+            check(acl, acl.aclrtGetOpTimeOutInterval(&timeout_interval_us), "aclrtGetOpTimeOutInterval",
+                  [&] { return describe(); });
+            if (timeout_interval_us == 0) {
+                throw ToolkitError(describe() + ": the runtime reports a timeout interval of 0 us");
+            }
+        } catch (...) {
+            acl.aclrtResetDevice(id);
+            throw;
+        }
+    }
+
+    ~DeviceState() {
+        if (!is_forked_child()) {
+            const ContextSaver saver(toolkit.acl());
+            toolkit.acl().aclrtResetDevice(id);
+        }
+    }
+
+    DeviceState(const DeviceState&) = delete;
+    DeviceState& operator=(const DeviceState&) = delete;
+
+    std::string describe() const { return "Device " + std::to_string(id); }
+
+    const Toolkit& toolkit;
+    const std::int32_t id;
+    std::string soc_name;
+    std::string architecture;
+    aclrtContext context = nullptr;
+    std::uint64_t timeout_interval_us = 0;
+};
+
+} // namespace detail
+
+class Device {
+  public:
+    Device(const Toolkit& toolkit, std::int32_t id) : state_(find(toolkit, id)) {}
+
+    const Toolkit& toolkit() const { return state_->toolkit; }
+    std::int32_t id() const { return state_->id; }
+    const std::string& soc_name() const { return state_->soc_name; }
+    const std::string& architecture() const { return state_->architecture; }
+    aclrtContext context() const { return state_->context; }
+    const cann::FunctionTable& acl() const { return toolkit().acl(); }
+    std::string describe() const { return state_->describe(); }
+
+    /// Vector cores of the hardware.
+    std::uint32_t vector_cores() const {
+        std::int64_t cores = 0;
+        check(acl(), acl().aclrtGetDeviceInfo(static_cast<std::uint32_t>(id()), ACL_DEV_ATTR_VECTOR_CORE_NUM, &cores),
+              "aclrtGetDeviceInfo", [&] { return describe(); });
+        return static_cast<std::uint32_t>(cores);
+    }
+
+    /// Vector cores that launches may use, for the whole process; a stream may have its own limit.
+    std::uint32_t vector_core_limit() const;
+    void set_vector_core_limit(std::uint32_t cores) const;
+    void reset_vector_core_limit() const;
+
+    /// Free and total bytes of device memory.
+    std::pair<std::size_t, std::size_t> memory() const;
+
+    /// Longest time limit of a kernel, in seconds, and the step in which it counts.
+    double max_timeout() const {
+        return static_cast<double>(detail::kMaxTimeoutUnits * state_->timeout_interval_us) / 1e6;
+    }
+    std::uint64_t timeout_interval_us() const { return state_->timeout_interval_us; }
+    /// What a launch with this limit gets: the default filled in, rounded up to the device's step.
+    double effective_timeout(const Timeout& timeout) const {
+        return detail::effective_timeout(detail::launch_timeout_us(timeout, timeout_interval_us()),
+                                         timeout_interval_us());
+    }
+
+    /// Waits for everything on this device, of every stream; raises what failed. Blocks.
+    void synchronize(const Timeout& timeout = {}) const;
+
+    friend bool operator==(const Device& left, const Device& right) { return left.state_ == right.state_; }
+    friend bool operator!=(const Device& left, const Device& right) { return !(left == right); }
+
+  private:
+    static std::shared_ptr<detail::DeviceState> find(const Toolkit& toolkit, std::int32_t id) {
+        detail::refuse_forked_child();
+        static std::mutex mutex;
+        static auto* states = new std::map<std::pair<const Toolkit*, std::int32_t>, std::weak_ptr<detail::DeviceState>>;
+        const std::lock_guard<std::mutex> lock(mutex);
+        std::weak_ptr<detail::DeviceState>& known = (*states)[{&toolkit, id}];
+        std::shared_ptr<detail::DeviceState> state = known.lock();
+        if (state == nullptr) {
+            state = std::make_shared<detail::DeviceState>(toolkit, id);
+            known = state;
+        }
+        return state;
+    }
+
+    std::shared_ptr<detail::DeviceState> state_;
+};
+
+/// Makes a device current for the calling thread and puts the thread's own context back at the end of the scope.
+class ContextGuard {
+  public:
+    explicit ContextGuard(const Device& device) : acl_(device.acl()) {
+        if (acl_.aclrtGetCurrentContext(&previous_) != ACL_SUCCESS) {
+            previous_ = nullptr;
+        }
+        if (previous_ == device.context()) {
+            previous_ = nullptr;
+            return;
+        }
+        check(acl_, acl_.aclrtSetCurrentContext(device.context()), "aclrtSetCurrentContext",
+              [&] { return device.describe(); });
+    }
+    ~ContextGuard() {
+        if (previous_ != nullptr) {
+            acl_.aclrtSetCurrentContext(previous_);
+        }
+    }
+    ContextGuard(const ContextGuard&) = delete;
+    ContextGuard& operator=(const ContextGuard&) = delete;
+
+  private:
+    const cann::FunctionTable& acl_;
+    aclrtContext previous_ = nullptr; // to put back; null when there is nothing to do
+};
+
+inline std::uint32_t Device::vector_core_limit() const {
+    std::uint32_t cores = 0;
+    const auto get = toolkit().require(acl().aclrtGetDeviceResLimit, "aclrtGetDeviceResLimit");
+    const ContextGuard guard(*this);
+    check(acl(), get(id(), ACL_RT_DEV_RES_VECTOR_CORE, &cores), "aclrtGetDeviceResLimit", [&] { return describe(); });
+    return cores;
+}
+
+inline void Device::set_vector_core_limit(std::uint32_t cores) const {
+    const std::uint32_t present = vector_cores();
+    if (cores == 0 || cores > present) {
+        throw InvalidValueError(describe() + ": a limit of " + std::to_string(cores) + " vector cores; it has " +
+                                std::to_string(present) + ", give 1 to " + std::to_string(present));
+    }
+    const auto set = toolkit().require(acl().aclrtSetDeviceResLimit, "aclrtSetDeviceResLimit");
+    const ContextGuard guard(*this);
+    check(acl(), set(id(), ACL_RT_DEV_RES_VECTOR_CORE, cores), "aclrtSetDeviceResLimit", [&] { return describe(); });
+}
+
+inline void Device::reset_vector_core_limit() const {
+    const auto reset = toolkit().require(acl().aclrtResetDeviceResLimit, "aclrtResetDeviceResLimit");
+    const ContextGuard guard(*this);
+    check(acl(), reset(id()), "aclrtResetDeviceResLimit", [&] { return describe(); });
+}
+
+inline std::pair<std::size_t, std::size_t> Device::memory() const {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    const auto get = toolkit().require(acl().aclrtGetMemInfo, "aclrtGetMemInfo");
+    const ContextGuard guard(*this);
+    check(acl(), get(ACL_HBM_MEM, &free_bytes, &total_bytes), "aclrtGetMemInfo", [&] { return describe(); });
+    return {free_bytes, total_bytes};
+}
+
+inline void Device::synchronize(const Timeout& timeout) const {
+    const std::int32_t ms = detail::wait_timeout_ms(timeout);
+    const ContextGuard guard(*this);
+    check(acl(), acl().aclrtSynchronizeDeviceWithTimeout(ms), "aclrtSynchronizeDeviceWithTimeout",
+          [&] { return describe(); });
+}
+
+} // namespace aivops
+
+#endif // AIVOPS_DISPATCH_DEVICE_H
