@@ -1,0 +1,21 @@
+// Reports as people and programs read them.
+#ifndef AIVOPS_KERNEL_BINARY_VERIFIER_REPORT_H
+#define AIVOPS_KERNEL_BINARY_VERIFIER_REPORT_H
+
+#include "verifier/json_writer.h"
+#include "verifier/verify.h"
+
+namespace aivops::kernel_binary {
+
+// {"schema": 1, "files": [...], "summary": {...}}
+std::string report_json(const std::vector<FileReport>& files);
+void write_file_report(JsonWriter& json, const FileReport& file);
+
+// One paragraph per finding of at least this severity: "PATH: error META061: kernel X ...", then expected, found, fix.
+std::string report_text(const FileReport& file, Severity least);
+// "2 files, 14 kernels: 1 error, 0 warnings"
+std::string summary_text(const std::vector<FileReport>& files);
+
+} // namespace aivops::kernel_binary
+
+#endif // AIVOPS_KERNEL_BINARY_VERIFIER_REPORT_H
