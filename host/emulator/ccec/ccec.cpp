@@ -24,9 +24,9 @@ Command host_command(const Options& options, const std::string& global, bool blo
     const Architecture& architecture = *options.architecture;
     Command command = find_host_compiler();
     // Defaults the user's own options may override. Floating point must not depend on what the host's CPU can contract.
-    append(command, {"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-fno-threadsafe-statics",
-                     "-fno-use-cxa-atexit", "-fno-math-errno", "-ffp-contract=off", "-Wno-attributes",
-                     "-Wno-unknown-pragmas"});
+    append(command,
+           {"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-fno-threadsafe-statics", "-fno-use-cxa-atexit",
+            "-fno-math-errno", "-ffp-contract=off", "-Wno-attributes", "-Wno-unknown-pragmas"});
     if (!options.standard_given)
         command.push_back("-std=c++17");
     std::vector<std::pair<std::string, std::string>> predefined{
@@ -49,9 +49,20 @@ Command host_command(const Options& options, const std::string& global, bool blo
     }
     append(command, options.host_arguments);
     append(command, {"-idirafter", ascendc_include_directory().string()});
-    // Not negotiable: the object goes into a shared library whose only visible functions are the kernels.
-    append(command, {"-fPIC", "-fvisibility=hidden", "-fno-lto"});
+    // Not negotiable: the object goes into a shared library whose only visible functions are the kernels, and the
+    // machine reads the place in the kernel from return addresses, which a jump instead of a call would lose.
+    append(command, {"-fPIC", "-fvisibility=hidden", "-fno-lto", "-fno-optimize-sibling-calls"});
     return command;
+}
+
+// Names in an object do not tell where its tree lies: __FILE__ is relative to the source's folder or an include folder.
+// Debug information keeps the real places.
+Command prefix_maps(const Options& options, const std::filesystem::path& source) {
+    Command maps{"-fmacro-prefix-map=" + source.parent_path().string() + "/="};
+    for (const std::string& folder : options.include_directories)
+        maps.push_back("-fmacro-prefix-map=" + folder + (folder.ends_with('/') ? "=" : "/="));
+    maps.push_back("-fmacro-prefix-map=" + ascendc_include_directory().string() + "/=");
+    return maps;
 }
 
 constexpr const char* kVisible = "__attribute__((visibility(\"default\")))";
@@ -88,10 +99,10 @@ int compile(const Options& options) {
     write_file(unit, translation_unit(read_file(source), options.source, scan, entry_header));
 
     Command command = host_command(options, kVisible, scan.block_locals);
-    // Includes in quotes are looked for beside the source first; names in the object do not tell where a tree lies.
-    append(command, {"-iquote", source.parent_path().string()});
-    append(command, {"-ffile-prefix-map=" + directory.path().string() + "/=",
-                     "-frandom-seed=" + source.filename().string()});
+    append(command, {"-iquote", source.parent_path().string()}); // where quoted includes are looked for first
+    append(command, prefix_maps(options, source));
+    append(command,
+           {"-ffile-prefix-map=" + directory.path().string() + "/=", "-frandom-seed=" + source.filename().string()});
     std::filesystem::path depfile = options.depfile;
     if (options.write_depfile) {
         if (depfile.empty())

@@ -6,8 +6,9 @@
 
 namespace aivops::ccec {
 
-// The command that starts the compiler (a launcher and flags may be part of it): AIVOPS_EMU_CXX, else CXX, else the first
-// of c++, g++ and clang++ in PATH. A variable that names no program is an Error; so is a machine without a compiler.
+// The command that starts the compiler (a launcher and flags may be part of it): AIVOPS_EMU_CXX, else CXX, else the
+// first of c++, g++ and clang++ in PATH. A variable that names no program is an Error; so is a machine without a
+// compiler.
 Command find_host_compiler();
 
 } // namespace aivops::ccec

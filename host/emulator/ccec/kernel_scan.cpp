@@ -148,8 +148,9 @@ class Lexer {
 };
 
 bool is_keyword_of_types(std::string_view text) {
-    constexpr std::array<std::string_view, 13> kWords{"void",  "bool",   "char",   "short",    "int",  "long",  "float",
-                                                      "double", "signed", "unsigned", "const", "volatile", "auto"};
+    constexpr std::array<std::string_view, 13> kWords{"void",  "bool",     "char",   "short",  "int",
+                                                      "long",  "float",    "double", "signed", "unsigned",
+                                                      "const", "volatile", "auto"};
     return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
 

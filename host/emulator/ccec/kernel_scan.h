@@ -1,4 +1,5 @@
-// Finds the kernels of a preprocessed translation unit. Only names are read here: what a parameter is, the compiler says.
+// Finds the kernels of a preprocessed translation unit. Only names are read here: what a parameter is, the compiler
+// says.
 #ifndef AIVOPS_EMULATOR_CCEC_KERNEL_SCAN_H
 #define AIVOPS_EMULATOR_CCEC_KERNEL_SCAN_H
 

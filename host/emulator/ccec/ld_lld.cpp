@@ -18,10 +18,10 @@ struct LinkOptions {
     bool aicore = false;
     bool text_at_zero = false;
     bool is_static = false;
-    bool relocatable = false;       // -r
-    bool emit_relocations = false;  // -q
-    bool discard_locals = false;    // -x
-    bool print_command = false;     // -###
+    bool relocatable = false;      // -r
+    bool emit_relocations = false; // -q
+    bool discard_locals = false;   // -x
+    bool print_command = false;    // -###
     bool version = false;
 };
 
@@ -84,11 +84,14 @@ void check(const LinkOptions& options) {
 
 Command link_command(const LinkOptions& options, const std::string& output) {
     Command command = find_host_compiler();
-    auto append = [&](std::initializer_list<const char*> more) { command.insert(command.end(), more.begin(), more.end()); };
+    auto append = [&](std::initializer_list<const char*> more) {
+        command.insert(command.end(), more.begin(), more.end());
+    };
     if (options.relocatable) {
         append({"-r", "-nostdlib"});
     } else {
-        // Sections with metadata are kept by never collecting any; symbols a kernel misses are an error now, not on loading.
+        // Sections with metadata are kept by never collecting any; symbols a kernel misses are an error now, not on
+        // loading.
         append({"-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Wl,-Bsymbolic", "-Wl,--no-gc-sections",
                 "-Wl,--build-id=none", "-Wl,--hash-style=gnu"});
     }

@@ -51,10 +51,26 @@ constexpr std::array<KnownOption, 10> kLlvmOptions{{
 }};
 
 // Options of host compilers whose value is the next argument.
-constexpr std::array<std::string_view, 20> kSeparateValues{
-    "-I",       "-D",     "-U",        "-L",     "-l",        "-T",    "-u",    "-z",      "-include",      "-imacros",
-    "-isystem", "-iquote", "-idirafter", "-iprefix", "-isysroot", "-Xclang", "-target", "--sysroot", "-Xpreprocessor",
-    "-Xassembler"};
+constexpr std::array<std::string_view, 20> kSeparateValues{"-I",
+                                                           "-D",
+                                                           "-U",
+                                                           "-L",
+                                                           "-l",
+                                                           "-T",
+                                                           "-u",
+                                                           "-z",
+                                                           "-include",
+                                                           "-imacros",
+                                                           "-isystem",
+                                                           "-iquote",
+                                                           "-idirafter",
+                                                           "-iprefix",
+                                                           "-isysroot",
+                                                           "-Xclang",
+                                                           "-target",
+                                                           "--sysroot",
+                                                           "-Xpreprocessor",
+                                                           "-Xassembler"};
 
 template <std::size_t N>
 std::string list_names(const std::array<KnownOption, N>& options, std::string_view prefix) {
@@ -92,8 +108,8 @@ bool is_known(const std::array<KnownOption, N>& options, std::string_view text) 
 std::string architecture_names() {
     std::string names;
     for (const Architecture& architecture : kArchitectures) {
-        names += "\n  --cce-aicore-arch=" + std::string(architecture.cce_name) + " (or --npu-arch=" +
-                 std::string(architecture.npu_name) + ")";
+        names += "\n  --cce-aicore-arch=" + std::string(architecture.cce_name) +
+                 " (or --npu-arch=" + std::string(architecture.npu_name) + ")";
     }
     return names;
 }
@@ -224,6 +240,11 @@ class Parser {
         bool separate = std::find(kSeparateValues.begin(), kSeparateValues.end(), argument) != kSeparateValues.end();
         if (separate)
             options_.host_arguments.push_back(value_of(argument));
+        for (std::string_view option : {"-I", "-iquote", "-isystem", "-idirafter"}) {
+            if (argument.starts_with(option))
+                options_.include_directories.push_back(separate ? options_.host_arguments.back()
+                                                                : argument.substr(option.size()));
+        }
         if (argument.starts_with("-D")) {
             std::string definition = separate ? options_.host_arguments.back() : argument.substr(2);
             std::size_t equals = definition.find('=');
@@ -249,7 +270,8 @@ class Parser {
         if (options_.mode == Mode::version || options_.mode == Mode::help)
             return;
         if (options_.source.empty())
-            throw Error("no source: ccec -c -x cce --cce-aicore-arch=<architecture> --cce-aicore-only <source> -o <object>");
+            throw Error(
+                "no source: ccec -c -x cce --cce-aicore-arch=<architecture> --cce-aicore-only <source> -o <object>");
         if (!mode_given_)
             throw Error(options_.source + ": -c is missing; ccec makes objects, and ld.lld links them");
         std::string suffix = std::filesystem::path(options_.source).extension().string();

@@ -1,6 +1,6 @@
 // The command line of ccec: what the emulated compiler understands itself, and what goes on to the host's compiler.
-// Options only the Ascend compiler has (--cce-*, -mllvm, --npu-arch) are checked against a list: a misspelt one would do
-// nothing here and break the same build on CANN.
+// Options only the Ascend compiler has (--cce-*, -mllvm, --npu-arch) are checked against a list: a misspelt one would
+// do nothing here and break the same build on CANN.
 #ifndef AIVOPS_EMULATOR_CCEC_OPTIONS_H
 #define AIVOPS_EMULATOR_CCEC_OPTIONS_H
 
@@ -30,6 +30,7 @@ struct Options {
     std::string output;                             // empty: derived from the source's name, or standard output
     Command host_arguments;                         // in the order given
     std::map<std::string, std::string> definitions; // of -D, with the value 1 where none is given
+    std::vector<std::string> include_directories;
     bool standard_given = false;
     bool print_command = false; // -###
     bool write_depfile = false;

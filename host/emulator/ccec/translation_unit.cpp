@@ -36,7 +36,7 @@ std::string translation_unit(std::string source, const std::string& shown_name, 
     std::string text = line_marker(1, shown_name) + source;
     if (!scan.balanced)
         return text; // the compiler's complaint about the end of the file is all there is to say
-    text += "\n\n"; // two, in case a backslash ends the last line
+    text += "\n\n";  // two, in case a backslash ends the last line
     text += line_marker(last_line, shown_name) + "#include " + quoted(entry_header.string()) + "\n";
     text += "AIVOPS_EMU_CONTRACT\n";
     if (scan.block_locals)

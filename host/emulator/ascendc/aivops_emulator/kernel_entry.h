@@ -15,13 +15,6 @@ constexpr bool kIsPointer = false;
 template <typename T>
 constexpr bool kIsPointer<T*> = true;
 
-template <typename T>
-constexpr bool kIsReference = false;
-template <typename T>
-constexpr bool kIsReference<T&> = true;
-template <typename T>
-constexpr bool kIsReference<T&&> = true;
-
 // Scalar types of the device that are classes here name their kind; every other class is a struct.
 template <typename T>
 constexpr auto class_kind(int) -> decltype(T::kParameterKind) {
@@ -31,6 +24,11 @@ template <typename T>
 constexpr AivEmuParameterKind class_kind(long) {
     return AIVOPS_EMU_PARAMETER_STRUCT;
 }
+
+// What can be copied into an argument block: no references, no pointers to members.
+template <typename T>
+constexpr bool kIsParameter =
+    kIsPointer<T> || __is_enum(T) || kIsInteger<T> || kIsFloating<T> || __is_class(T) || __is_union(T);
 
 template <typename T>
 constexpr AivEmuParameterKind parameter_kind() {
@@ -45,7 +43,6 @@ constexpr AivEmuParameterKind parameter_kind() {
     } else if constexpr (kIsFloating<T>) {
         return AIVOPS_EMU_PARAMETER_FLOAT;
     } else {
-        static_assert(__is_class(T) || __is_union(T), "a kernel parameter is a pointer, a number or a struct");
         return class_kind<T>(0);
     }
 }
@@ -64,13 +61,22 @@ constexpr uint32_t align_up(uint32_t offset, uint32_t alignment) {
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-template <typename Function>
-struct Signature;
+// Of a function that cannot be a kernel; AIVOPS_EMU_KERNEL reports it at the kernel's own line.
+template <typename Function, typename = void>
+struct Signature {
+    static constexpr bool kIsKernel = false;
+    static constexpr uint32_t args_size() { return 0; }
+    template <typename... Names>
+    static constexpr LayoutRecord<0> layout(Names...) {
+        return {};
+    }
+    template <Function>
+    static void call(const void*) {}
+};
 
 template <typename... P>
-struct Signature<void (*)(P...)> {
-    static_assert(!(kIsReference<P> || ...), "a kernel parameter cannot be a reference: arguments are copied");
-
+struct Signature<void (*)(P...), EnableIfType<(kIsParameter<RemoveConstType<P>> && ...)>> {
+    static constexpr bool kIsKernel = true;
     static constexpr uint32_t kCount = sizeof...(P);
 
     static constexpr uint32_t args_size() {
@@ -141,7 +147,7 @@ struct Signature<void (*)(P...)> {
 };
 
 template <typename... P>
-struct Signature<void (*)(P...) noexcept> : Signature<void (*)(P...)> {};
+struct Signature<void (*)(P...) noexcept, void> : Signature<void (*)(P...)> {};
 
 constexpr AivEmuContractRecord contract_record() {
     AivEmuContractRecord record{};
@@ -167,6 +173,8 @@ constexpr AivEmuContractRecord contract_record() {
 
 // Once per kernel: AIVOPS_EMU_KERNEL(::qualified::name, name, "parameter"...).
 #define AIVOPS_EMU_KERNEL(function, kernel, ...)                                                                       \
+    static_assert(::aivops_emulator::Signature<decltype(&function)>::kIsKernel,                                        \
+                  "kernel " #kernel ": a kernel returns void and takes pointers, numbers and structs by value");       \
     __attribute__((                                                                                                    \
         used,                                                                                                          \
         section(AIVOPS_EMU_LAYOUT_SECTION_PREFIX #kernel))) static constexpr auto aivops_emulator_layout_##kernel =    \

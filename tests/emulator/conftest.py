@@ -1,0 +1,81 @@
+"""Fixtures of the emulated toolkit: its folder in the build tree, its compiler and linker as functions."""
+
+import os
+import platform
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ARCHITECTURES = ("dav-c220-vec", "dav-c310-vec")
+
+
+@pytest.fixture(scope="session")
+def toolkit(build_dir: Path) -> Path:
+    folder = build_dir / "toolkit"
+    assert (folder / "tools/ccec_compiler/bin/ccec").is_file(), (
+        f"{folder} has no ccec: build target aivops_ccec"
+    )
+    return folder
+
+
+@dataclass(frozen=True)
+class KernelCompiler:
+    """The drivers of one toolkit, run as a build would run them."""
+
+    toolkit: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ccec(self) -> Path:
+        return self.toolkit / "tools/ccec_compiler/bin/ccec"
+
+    @property
+    def ld_lld(self) -> Path:
+        return self.toolkit / "tools/ccec_compiler/bin/ld.lld"
+
+    @property
+    def include(self) -> Path:
+        return self.toolkit / f"{platform.machine()}-linux/asc/include"
+
+    def run(self, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(argument) for argument in arguments],
+            cwd=cwd,
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def compile(
+        self,
+        source: Path,
+        output: Path,
+        *options: object,
+        architecture: str = "dav-c220-vec",
+        cwd: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        arch = f"--cce-aicore-arch={architecture}"
+        usual = ("-c", "-x", "cce", "-O2", arch, "--cce-aicore-only", "-std=c++17")
+        return self.run(self.ccec, *usual, *options, source, "-o", output, cwd=cwd)
+
+    def link(self, output: Path, *objects: object) -> subprocess.CompletedProcess[str]:
+        return self.run(self.ld_lld, "-m", "aicorelinux", "-Ttext=0", *objects, "-static", "-o", output)
+
+    def build(self, source: Path, *options: object, architecture: str = "dav-c220-vec") -> Path:
+        """The linked binary of one source, beside it."""
+        relocatable = source.with_suffix(f".{architecture}.tmp.o")
+        binary = source.with_suffix(f".{architecture}.o")
+        for step in (
+            self.compile(source, relocatable, *options, architecture=architecture),
+            self.link(binary, relocatable),
+        ):
+            assert step.returncode == 0, step.stderr
+        return binary
+
+
+@pytest.fixture(scope="session")
+def compiler(toolkit: Path) -> KernelCompiler:
+    return KernelCompiler(toolkit)
