@@ -70,6 +70,14 @@ function(aivops_add_kernels target)
     endif()
 
     _aivops_set_default(arg_OUTPUT_NAME "${target}")
+    get_property(names DIRECTORY PROPERTY AIVOPS_OUTPUT_NAMES)
+    if(arg_OUTPUT_NAME IN_LIST names)
+        message(
+            FATAL_ERROR
+            "${subject}: another target makes ${arg_OUTPUT_NAME}.o in this directory: choose another OUTPUT_NAME"
+        )
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY AIVOPS_OUTPUT_NAMES "${arg_OUTPUT_NAME}")
     _aivops_set_default(arg_STACK_SIZE 32768)
     foreach(option IN ITEMS AUTO_SYNC RECORD_OVERFLOW DEBUG)
         _aivops_set_default(arg_${option} OFF)
