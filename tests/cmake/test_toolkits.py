@@ -26,7 +26,7 @@ def test_every_layout_is_found(project: CMakeProject, cann: MakeCann, layout: st
     project.write({"k.asc": kernel_source("k")})
     project.write_lists("aivops_add_kernels(k SOURCES k.asc)")
     output = project.configure_and_make()
-    assert f"AivOps: CANN {version} at {tree.root} (machine ascend)" in output
+    assert f"AivOps: cann {version} at {tree.root} (machine ascend)" in output
     assert project.binaries() == ["ascend/dav-c220-vec/k.o", "ascend/dav-c310-vec/k.o"]
 
 

@@ -13,10 +13,10 @@ std::filesystem::path kernels_folder() {
 }
 
 float largest_error(std::size_t count) {
-    const aivops::Toolkit& toolkit = aivops::Toolkit::open(aivops::find_toolkit());
+    const aivops::Toolkit& toolkit = aivops::Toolkit::open(aivops::select_toolkit({}).root);
     const aivops::Device device(toolkit, 0);
     const aivops::Stream stream(device);
-    const aivops::Kernel kernel = aivops::load_kernels(device, kernels_folder()).get_kernel("add_float");
+    const aivops::Kernel kernel = aivops::KernelSet::open(toolkit, kernels_folder()).get_kernel("add_float");
 
     std::vector<float> a(count), b(count), c(count);
     for (std::size_t i = 0; i < count; ++i) {
