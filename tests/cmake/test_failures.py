@@ -15,7 +15,7 @@ static const Record record __attribute__((used, section("{section}"))) = {{1, 4,
 """
 
 DOES_NOT_COMPILE = GOOD.replace("(void)count;", "(void)conut;")
-WITHOUT_EXPORT = GOOD.replace("AIVOPS_EXPORT_KERNEL(copy)", "")
+WITHOUT_EXPORT = GOOD.replace("AIVOPS_EXPORT_KERNEL(copy);", "")
 WITHOUT_EXTERN_C = GOOD.replace('extern "C" ', "")
 WRONG_TYPE = RECORD.format(section=".ascend.meta.copy", kernel_type=2)
 MISSPELT_SECTION = RECORD.format(section=".ascend.meta.cpoy", kernel_type=3)
