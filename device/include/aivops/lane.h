@@ -22,6 +22,12 @@ struct Share {
         const uint64_t rest = count - step * step_count;
         return rest < step_count ? rest : step_count;
     }
+
+    // Of a message of `shorter` elements, when the share is of a longer one.
+    __aicore__ inline uint64_t length(uint64_t step, uint64_t shorter) const {
+        const uint64_t rest = offset(step) < shorter ? shorter - offset(step) : 0;
+        return rest < length(step) ? rest : length(step);
+    }
 };
 
 class Lane {
@@ -38,7 +44,8 @@ class Lane {
         pipe.InitBuffer(words_, kUnifiedBytes);
         flag_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 0);
         record_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, kFlagBytes);
-        poll_ = words_.GetWithOffset<uint32_t>(2 * kWordsPerFlag, 2 * kFlagBytes);
+        poll_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 2 * kFlagBytes);
+        abort_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 3 * kFlagBytes);
         report_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 4 * kFlagBytes);
         load_tag();
     }
@@ -70,10 +77,18 @@ class Lane {
 
     __aicore__ inline void next_step() { ++tag_; }
 
-    // This lane's part of `rank`'s stage in this step.
+    // This lane's part of `rank`'s stage in this step. Only `rank` itself writes there, after the last next_step() and
+    // before it publishes; peers read it until they publish the next step.
     template <typename T>
     __aicore__ inline __gm__ T* stage(uint32_t rank) const {
         return reinterpret_cast<__gm__ T*>(window(rank) + kDataOffset + tag_ % kStages * stage_bytes_ +
+                                           index_ * lane_bytes_);
+    }
+
+    // The own stage of the step to come. It is free as soon as all peers have been waited for in this one.
+    template <typename T>
+    __aicore__ inline __gm__ T* next_stage() const {
+        return reinterpret_cast<__gm__ T*>(window_ + kDataOffset + (tag_ + 1) % kStages * stage_bytes_ +
                                            index_ * lane_bytes_);
     }
 
@@ -105,12 +120,23 @@ class Lane {
                     return false;
                 }
             }
-            if (poll_.GetValue(kWordsPerFlag) != 0) {
+            if (abort_.GetValue(0) != 0) {
                 give_up(kKindAborted, peer);
                 return false;
             }
             AscendC::PipeBarrier<PIPE_ALL>();
         }
+    }
+
+    // Waits for every peer. A step that does not read from everybody ends with this: the stage is reused on the grounds
+    // that all peers have come this far.
+    __aicore__ inline bool wait_all() {
+        for (uint32_t turn = 1; turn < size_; ++turn) {
+            if (!wait(peer(turn))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     // Ends the launch: the lane is idle and its tag kept for the next one.
@@ -157,23 +183,23 @@ class Lane {
         AscendC::DataCopy(global, words, kWordsPerFlag);
     }
 
-    __aicore__ inline void load_tag() {
+    __aicore__ inline void load(AscendC::LocalTensor<uint32_t>& words, GM_ADDR source) {
         AscendC::GlobalTensor<uint32_t> global;
-        global.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(own(kLanesOffset + index_ * kFlagBytes)));
-        AscendC::DataCopy(record_, global, kWordsPerFlag);
+        global.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(source));
+        AscendC::DataCopy(words, global, kWordsPerFlag);
+    }
+
+    __aicore__ inline void load_tag() {
+        load(record_, own(kLanesOffset + index_ * kFlagBytes));
         AscendC::PipeBarrier<PIPE_ALL>();
         first_tag_ = record_.GetValue(kWordTag);
         tag_ = first_tag_;
     }
 
-    // One instruction brings the peer's flag and the abort word.
+    // Brings the peer's flag and, behind it, the abort word.
     __aicore__ inline void poll(uint32_t peer) {
-        const uint64_t offset = flag_offset(peer);
-        AscendC::GlobalTensor<uint32_t> global;
-        global.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(own(offset)));
-        const uint32_t gap = static_cast<uint32_t>(kAbortOffset - offset - kFlagBytes);
-        AscendC::DataCopyPad(poll_, global, AscendC::DataCopyExtParams(2, kFlagBytes, gap, 0, 0),
-                             AscendC::DataCopyPadExtParams<uint32_t>(false, 0, 0, 0));
+        load(poll_, own(flag_offset(peer)));
+        load(abort_, own(kAbortOffset));
         AscendC::PipeBarrier<PIPE_ALL>();
     }
 
@@ -221,6 +247,7 @@ class Lane {
     AscendC::LocalTensor<uint32_t> flag_;
     AscendC::LocalTensor<uint32_t> record_;
     AscendC::LocalTensor<uint32_t> poll_;
+    AscendC::LocalTensor<uint32_t> abort_;
     AscendC::LocalTensor<uint32_t> report_;
 };
 

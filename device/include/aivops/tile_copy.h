@@ -7,9 +7,11 @@
 
 namespace aivops {
 
-constexpr uint32_t kTileBytes = 64 * 1024;
+// Two tiles of the first size fill most of the smallest unified buffer; the second leaves room for Fold.
+constexpr uint32_t kLargeTileBytes = 64 * 1024;
+constexpr uint32_t kSmallTileBytes = 16 * 1024;
 
-template <typename T>
+template <typename T, uint32_t kTileBytes = kLargeTileBytes>
 class TileCopy {
   public:
     __aicore__ inline explicit TileCopy(AscendC::TPipe& pipe) { pipe.InitBuffer(tiles_, 2, kTileBytes); }
