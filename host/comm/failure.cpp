@@ -1,0 +1,106 @@
+#include "failure.h"
+
+#include "types.h"
+
+#include <aivops/window_layout.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+namespace aivops {
+namespace {
+
+uint32_t word(ControlArea control, uint64_t offset, uint32_t index) {
+    uint32_t value;
+    std::memcpy(&value, control.data() + offset + index * sizeof(value), sizeof(value));
+    return value;
+}
+
+uint64_t two_words(ControlArea control, uint64_t offset, uint32_t index) {
+    return word(control, offset, index) | uint64_t(word(control, offset, index + 1)) << 32;
+}
+
+uint64_t flag_offset(uint32_t lane, uint32_t tag, uint32_t peer) {
+    return kFlagsOffset + uint64_t(lane) * kFlagLaneBytes + tag % kStages * kFlagRowBytes + peer * kFlagBytes;
+}
+
+Stop stop_at(ControlArea control, Stop::Kind kind, uint32_t lane, uint32_t peer, uint32_t tag, uint64_t fingerprint) {
+    const uint64_t flag = flag_offset(lane, tag, peer);
+    return Stop{kind,        lane,
+                peer,        flag,
+                tag,         word(control, flag, kWordTag),
+                fingerprint, two_words(control, flag, kWordFingerprint)};
+}
+
+std::string in_hex(uint64_t value) {
+    std::array<char, 16> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+    return "0x" + std::string(digits.data(), end);
+}
+
+} // namespace
+
+std::optional<Stop> find_stop(ControlArea control, uint32_t ranks) {
+    std::optional<Stop> aborted;
+    for (uint32_t lane = 0; lane < kMaxLanes; ++lane) {
+        const uint64_t report = kReportsOffset + uint64_t(lane) * kFlagBytes;
+        const uint32_t kind = word(control, report, kReportKind);
+        if (kind == 0) {
+            continue;
+        }
+        const uint32_t tag = word(control, report, kReportExpectedTag);
+        const uint64_t fingerprint = two_words(control, report, kReportOwnFingerprint);
+        // A lane that was aborted while it waited for one peer may have the mismatch of another one before its eyes.
+        for (uint32_t peer = 0; peer < ranks; ++peer) {
+            const Stop stop = stop_at(control, Stop::Kind::kMismatch, lane, peer, tag, fingerprint);
+            if (stop.found_tag == tag && stop.found_fingerprint != 0 && stop.found_fingerprint != fingerprint) {
+                return stop;
+            }
+        }
+        if (!aborted) {
+            aborted =
+                stop_at(control, Stop::Kind::kAborted, lane, word(control, report, kReportPeer), tag, fingerprint);
+        }
+    }
+    return aborted;
+}
+
+std::optional<Stop> find_waiting(ControlArea control, uint32_t rank, uint32_t ranks) {
+    for (uint32_t lane = 0; lane < kMaxLanes; ++lane) {
+        const uint64_t record = kLanesOffset + uint64_t(lane) * kFlagBytes;
+        if (word(control, record, kWordBusy) == 0) {
+            continue;
+        }
+        const uint32_t tag = word(control, record, kWordTag);
+        const uint64_t fingerprint = two_words(control, record, kWordFingerprint);
+        for (uint32_t peer = 0; peer < ranks; ++peer) {
+            const Stop stop = stop_at(control, Stop::Kind::kWaiting, lane, peer, tag, fingerprint);
+            if (peer != rank && (stop.found_tag != tag || stop.found_fingerprint == 0)) {
+                return stop;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+void throw_mismatch(const Stop& stop, int rank) {
+    const Call own = call_of(stop.own_fingerprint);
+    const Call found = call_of(stop.found_fingerprint);
+    throw CallMismatchError(std::string(name_of(own.operation)) + "(): rank " + std::to_string(rank) + " called " +
+                                describe(own) + ", rank " + std::to_string(stop.peer) + " called " + describe(found) +
+                                "; all ranks must make the same calls in the same order, with equal shapes and types",
+                            rank, static_cast<int>(stop.peer));
+}
+
+void throw_peer_timeout(const Stop& stop, int rank, double seconds) {
+    throw PeerTimeoutError(
+        std::string(name_of(call_of(stop.own_fingerprint).operation)) + "(): rank " + std::to_string(rank) +
+            " waited in vain for rank " + std::to_string(stop.peer) + " (" + std::to_string(seconds) + " s): block " +
+            std::to_string(stop.lane) + " expected tag " + std::to_string(stop.expected_tag) + " in the flag at " +
+            in_hex(stop.flag) + " of its window and found " + std::to_string(stop.found_tag) +
+            "; see whether that rank made the same call, and raise timeout= if it may come this late",
+        rank, static_cast<int>(stop.peer), static_cast<int>(stop.lane), stop.flag, stop.expected_tag, stop.found_tag);
+}
+
+} // namespace aivops
