@@ -1,0 +1,88 @@
+// What only the emulator can tell: exact traffic, and its settings.
+#include "include/aivops_emu.h"
+
+#include "errors.h"
+#include "objects.h"
+
+#include "machine/settings.h"
+
+using namespace aivops::acl;
+namespace machine = aivops::machine;
+
+namespace {
+
+void add(aivopsEmuTraffic& total, const machine::Traffic& traffic) {
+    total.readBytes += traffic.read_bytes.get();
+    total.writtenBytes += traffic.written_bytes.get();
+    total.smallReads += traffic.small_reads.get();
+    total.smallReadBytes += traffic.small_read_bytes.get();
+    total.smallWrites += traffic.small_writes.get();
+    total.smallWrittenBytes += traffic.small_written_bytes.get();
+    total.polls += traffic.polls.get();
+    total.pollBytes += traffic.poll_bytes.get();
+}
+
+machine::Counters* counters_of(const char* function, int32_t device, int& error) {
+    if (!runtime().has_device(device)) {
+        error = fail(function, ACL_ERROR_RT_INVALID_DEVICEID, "there is no device " + std::to_string(device));
+        return nullptr;
+    }
+    error = ACL_SUCCESS;
+    return &machine::machine().device(static_cast<uint32_t>(device)).counters();
+}
+
+} // namespace
+
+int aivopsEmuGetCounters(int32_t device, aivopsEmuCounters* counters) {
+    if (counters == nullptr) {
+        return null_argument(__func__, "counters");
+    }
+    int error = ACL_SUCCESS;
+    machine::Counters* found = counters_of(__func__, device, error);
+    if (found == nullptr) {
+        return error;
+    }
+    *counters = {};
+    for (uint32_t owner = 0; owner < machine::kMaxOwners; ++owner) {
+        add(owner == static_cast<uint32_t>(device) ? counters->local : counters->remote, found->by_owner[owner]);
+    }
+    counters->launches = found->launches.get();
+    counters->blocks = found->blocks.get();
+    counters->syncAlls = found->sync_alls.get();
+    counters->atomics = found->atomics.get();
+    return ACL_SUCCESS;
+}
+
+int aivopsEmuGetTraffic(int32_t device, int32_t owner, aivopsEmuTraffic* traffic) {
+    if (traffic == nullptr) {
+        return null_argument(__func__, "traffic");
+    }
+    int error = ACL_SUCCESS;
+    machine::Counters* found = counters_of(__func__, device, error);
+    if (found == nullptr || counters_of(__func__, owner, error) == nullptr) {
+        return error;
+    }
+    *traffic = {};
+    add(*traffic, found->by_owner[static_cast<uint32_t>(owner)]);
+    return ACL_SUCCESS;
+}
+
+int aivopsEmuResetCounters(int32_t device) {
+    int error = ACL_SUCCESS;
+    if (machine::Counters* found = counters_of(__func__, device, error)) {
+        found->reset();
+    }
+    return error;
+}
+
+const char* aivopsEmuDescribeSettings(void) {
+    static const std::string table = [] {
+        std::string text = "| variable | default | meaning |\n|---|---|---|\n";
+        for (const machine::Variable& variable : machine::variables()) {
+            text += std::string("| `") + variable.name + "` | " + variable.default_value + " | " + variable.meaning +
+                    " |\n";
+        }
+        return text;
+    }();
+    return table.c_str();
+}

@@ -1,0 +1,140 @@
+#include "errors.h"
+
+#include <deque>
+
+namespace aivops::acl {
+namespace {
+
+constexpr size_t kKeptMessages = 32;
+
+struct ThreadErrors {
+    std::deque<std::string> pending;
+    std::string handed_out;
+    aclError last = ACL_SUCCESS;
+};
+
+ThreadErrors& thread_errors() {
+    thread_local ThreadErrors errors;
+    return errors;
+}
+
+void keep(const std::string& message) {
+    ThreadErrors& errors = thread_errors();
+    errors.pending.push_front(message);
+    if (errors.pending.size() > kKeptMessages) {
+        errors.pending.pop_back();
+    }
+}
+
+// ACL's own checks are not recorded as a last error, the runtime's are.
+bool from_runtime(aclError code) {
+    const int family = code / 1000;
+    return family == 107 || family == 207 || family == 507;
+}
+
+const char* name_of(aclError code) {
+    switch (code) {
+    case ACL_ERROR_INVALID_PARAM:
+        return "ACL_ERROR_INVALID_PARAM";
+    case ACL_ERROR_REPEAT_INITIALIZE:
+        return "ACL_ERROR_REPEAT_INITIALIZE";
+    case ACL_ERROR_REPEAT_FINALIZE:
+        return "ACL_ERROR_REPEAT_FINALIZE";
+    case ACL_ERROR_FEATURE_UNSUPPORTED:
+        return "ACL_ERROR_FEATURE_UNSUPPORTED";
+    case ACL_ERROR_RT_PARAM_INVALID:
+        return "ACL_ERROR_RT_PARAM_INVALID";
+    case ACL_ERROR_RT_INVALID_DEVICEID:
+        return "ACL_ERROR_RT_INVALID_DEVICEID";
+    case ACL_ERROR_RT_CONTEXT_NULL:
+        return "ACL_ERROR_RT_CONTEXT_NULL";
+    case ACL_ERROR_RT_STREAM_CONTEXT:
+        return "ACL_ERROR_RT_STREAM_CONTEXT";
+    case ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID:
+        return "ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID";
+    case ACL_ERROR_RT_INVALID_HANDLE:
+        return "ACL_ERROR_RT_INVALID_HANDLE";
+    case ACL_ERROR_RT_SYMBOL_NOT_FOUND:
+        return "ACL_ERROR_RT_SYMBOL_NOT_FOUND";
+    case ACL_ERROR_RT_FEATURE_NOT_SUPPORT:
+        return "ACL_ERROR_RT_FEATURE_NOT_SUPPORT";
+    case ACL_ERROR_RT_MEMORY_ALLOCATION:
+        return "ACL_ERROR_RT_MEMORY_ALLOCATION";
+    case ACL_ERROR_RT_DEV_SETUP_ERROR:
+        return "ACL_ERROR_RT_DEV_SETUP_ERROR";
+    case ACL_ERROR_RT_AICORE_EXCEPTION:
+        return "ACL_ERROR_RT_AICORE_EXCEPTION";
+    case ACL_ERROR_RT_VECTOR_CORE_TIMEOUT:
+        return "ACL_ERROR_RT_VECTOR_CORE_TIMEOUT";
+    case ACL_ERROR_RT_VECTOR_CORE_EXCEPTION:
+        return "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION";
+    case ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION:
+        return "ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION";
+    case ACL_ERROR_RT_STREAM_SYNC_TIMEOUT:
+        return "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT";
+    case ACL_ERROR_RT_EVENT_SYNC_TIMEOUT:
+        return "ACL_ERROR_RT_EVENT_SYNC_TIMEOUT";
+    default:
+        return "";
+    }
+}
+
+} // namespace
+
+std::string describe_code(aclError code) {
+    const char* name = name_of(code);
+    return std::to_string(code) + (*name != '\0' ? " " : "") + name;
+}
+
+aclError fail(const char* function, aclError code, const std::string& message) {
+    keep(std::string(function) + ": " + message + " [" + describe_code(code) + "]");
+    if (from_runtime(code)) {
+        thread_errors().last = code;
+    }
+    return code;
+}
+
+void note(const char* function, const std::string& message) {
+    keep(std::string(function) + ": warning: " + message);
+}
+
+aclError null_argument(const char* function, const char* name) {
+    return fail(function, ACL_ERROR_INVALID_PARAM, std::string(name) + " is NULL");
+}
+
+aclError no_context(const char* function) {
+    return fail(function, ACL_ERROR_RT_CONTEXT_NULL,
+                "this thread has no context; call aclrtSetDevice or aclrtSetCurrentContext in it first");
+}
+
+aclError bad_handle(const char* function, const char* what) {
+    return fail(function, ACL_ERROR_RT_INVALID_HANDLE,
+                std::string("the ") + what + " handle is none, or what it named was destroyed");
+}
+
+aclError not_provided(const char* function) {
+    return fail(function, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "the emulated toolkit does not provide this function");
+}
+
+const char* take_messages() {
+    ThreadErrors& errors = thread_errors();
+    if (errors.pending.empty()) {
+        return nullptr;
+    }
+    errors.handed_out.clear();
+    for (const std::string& message : errors.pending) {
+        errors.handed_out += (errors.handed_out.empty() ? "" : "\n") + message;
+    }
+    errors.pending.clear();
+    return errors.handed_out.c_str();
+}
+
+aclError last_error(bool clear) {
+    aclError code = thread_errors().last;
+    if (clear) {
+        thread_errors().last = ACL_SUCCESS;
+    }
+    return code;
+}
+
+} // namespace aivops::acl

@@ -1,0 +1,50 @@
+// What the emulated toolkit can tell beyond ACL: exact traffic of a device's kernels by owner of the memory.
+// Functions of libacl_rt.so and libascendcl.so; CANN has none of them. Installed as aivops/emulator.h.
+#ifndef AIVOPS_EMULATOR_H
+#define AIVOPS_EMULATOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Traffic between one device's kernels and the memory of one owner. A small access has at most 128 bytes: flags and
+/// single words; it is part of the totals as well. A small read of what the block just read, with nothing done in
+/// between that others could see, is a poll: it is counted as one and in no other member.
+typedef struct aivopsEmuTraffic {
+    uint64_t readBytes;
+    uint64_t writtenBytes;
+    uint64_t smallReads;
+    uint64_t smallReadBytes;
+    uint64_t smallWrites;
+    uint64_t smallWrittenBytes;
+    uint64_t polls;
+    uint64_t pollBytes;
+} aivopsEmuTraffic;
+
+typedef struct aivopsEmuCounters {
+    aivopsEmuTraffic local;  // the device's own memory
+    aivopsEmuTraffic remote; // all other devices' together
+    uint64_t launches;
+    uint64_t blocks;
+    uint64_t syncAlls; // calls, one per block
+    uint64_t atomics;
+} aivopsEmuCounters;
+
+/// All of them return ACL codes: 0, 107001 for a device that does not exist, 100000 for NULL.
+/// Counters change while kernels run; synchronise first.
+__attribute__((visibility("default"))) int aivopsEmuGetCounters(int32_t device, aivopsEmuCounters* counters);
+__attribute__((visibility("default"))) int aivopsEmuGetTraffic(int32_t device, int32_t owner,
+                                                               aivopsEmuTraffic* traffic);
+__attribute__((visibility("default"))) int aivopsEmuResetCounters(int32_t device);
+
+/// The AIVOPS_EMU_* variables as a Markdown table; owned by the library.
+__attribute__((visibility("default"))) const char* aivopsEmuDescribeSettings(void);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // AIVOPS_EMULATOR_H

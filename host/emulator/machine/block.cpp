@@ -1,0 +1,197 @@
+#include "block.h"
+
+#include "device.h"
+#include "kernel_run.h"
+#include "report.h"
+#include "soc.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace aivops::machine {
+namespace {
+
+constexpr const char* kPipeNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3"};
+
+uint8_t* map_guarded(size_t bytes) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* all = mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED) {
+        throw std::bad_alloc();
+    }
+    uint8_t* usable = static_cast<uint8_t*>(all) + page;
+    if (mprotect(usable, bytes, PROT_READ | PROT_WRITE) != 0) {
+        throw std::bad_alloc();
+    }
+    return usable;
+}
+
+void unmap_guarded(uint8_t* usable, size_t bytes) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    munmap(usable - page, bytes + 2 * page);
+}
+
+void run_block(void* argument) {
+    Block& block = *static_cast<Block*>(argument);
+    block.run->call_entry();
+    {
+        InMachine inside(block);
+        block.run->check_end(block);
+    }
+    give_way(block, BlockState::kFinished);
+}
+
+} // namespace
+
+void Validity::set(uint32_t ub, uint32_t bytes) {
+    if (bytes == 0) {
+        return;
+    }
+    uint32_t last = (ub + bytes - 1) / kGranule;
+    for (uint32_t granule = ub / kGranule; granule <= last;) {
+        if (granule % 64 == 0 && granule + 63 <= last) {
+            bits_[granule / 64] = ~uint64_t{0};
+            granule += 64;
+        } else {
+            bits_[granule / 64] |= uint64_t{1} << (granule % 64);
+            ++granule;
+        }
+    }
+}
+
+void Validity::invalidate(uint32_t ub, uint32_t bytes) {
+    for (uint32_t granule = (ub + kGranule - 1) / kGranule; granule < (ub + bytes) / kGranule; ++granule) {
+        bits_[granule / 64] &= ~(uint64_t{1} << (granule % 64));
+    }
+}
+
+int64_t Validity::first_invalid(uint32_t ub, uint32_t bytes) const {
+    if (bytes == 0) {
+        return -1;
+    }
+    uint32_t last = (ub + bytes - 1) / kGranule;
+    for (uint32_t granule = ub / kGranule; granule <= last;) {
+        if (granule % 64 == 0 && granule + 63 <= last && bits_[granule / 64] == ~uint64_t{0}) {
+            granule += 64;
+        } else if ((bits_[granule / 64] >> (granule % 64) & 1) != 0) {
+            ++granule;
+        } else {
+            return granule * kGranule;
+        }
+    }
+    return -1;
+}
+
+Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content) {
+    generation_ = memory_space().generation();
+    for (uint32_t index = 0; index < count_; ++index) {
+        Poll& poll = polls_[index];
+        if (poll.gm != gm || poll.bytes != bytes) {
+            continue;
+        }
+        last_ = index;
+        if (std::memcmp(poll.content.data(), content, bytes) == 0) {
+            ++unchanged_;
+            return Seen::kUnchanged;
+        }
+        std::memcpy(poll.content.data(), content, bytes);
+        unchanged_ = 0;
+        return Seen::kChanged;
+    }
+    Poll& poll = polls_[next_];
+    poll.gm = gm;
+    poll.bytes = bytes;
+    std::memcpy(poll.content.data(), content, bytes);
+    last_ = next_;
+    next_ = (next_ + 1) % kKept;
+    count_ = std::max(count_, next_ == 0 ? kKept : next_);
+    unchanged_ = 0;
+    return Seen::kFirst;
+}
+
+bool Polls::any_changed() const {
+    if (generation_ != memory_space().generation()) {
+        return true;
+    }
+    for (uint32_t index = 0; index < count_; ++index) {
+        const Poll& poll = polls_[index];
+        if (std::memcmp(reinterpret_cast<const void*>(poll.gm), poll.content.data(), poll.bytes) != 0) {
+            std::atomic_thread_fence(std::memory_order_acquire);
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string Polls::describe() const {
+    if (count_ == 0) {
+        return "nothing";
+    }
+    const Poll& poll = polls_[last_];
+    std::string text = describe_address(poll.gm) + ", where it finds";
+    for (uint32_t byte = 0; byte < std::min(poll.bytes, 16u); byte += 4) {
+        uint32_t word = 0;
+        std::memcpy(&word, poll.content.data() + byte, std::min(4u, poll.bytes - byte));
+        text += " " + hex(word);
+    }
+    return text + (poll.bytes > 16 ? " …" : "");
+}
+
+std::string Events::leftovers() const {
+    std::string text;
+    for (uint32_t source = 0; source < kPipes; ++source) {
+        for (uint32_t destination = 0; destination < kPipes; ++destination) {
+            for (uint32_t id = 0; id < kKernelIds; ++id) {
+                int8_t flag = flags_[(source * kPipes + destination) * kIds + id];
+                if (flag != 0) {
+                    text += std::string(text.empty() ? "" : ", ") + kPipeNames[source] + "_" + kPipeNames[destination] +
+                            " id " + std::to_string(id) +
+                            (flag > 0 ? " set and not waited for" : " waited for and not set");
+                }
+            }
+        }
+    }
+    return text;
+}
+
+Core::Core(Device& device) : ub(map_guarded(soc().ub_bytes)), stack(map_guarded(kStackBytes)), valid(soc().ub_bytes) {
+    block.device = &device;
+    block.core = this;
+    block.ub = ub;
+    block.ub_bytes = soc().ub_bytes;
+    block.npu_arch = soc().npu_arch;
+}
+
+Core::~Core() {
+    unmap_guarded(ub, soc().ub_bytes);
+    unmap_guarded(stack, kStackBytes);
+}
+
+void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_bytes) {
+    valid.clear();
+    locals.assign(local_bytes, 0);
+    std::memset(block.registers, 0, sizeof block.registers);
+    block.index = index;
+    block.count = count;
+    block.pipe_object = nullptr;
+    block.run = &run;
+    block.state = BlockState::kReady;
+    block.in_machine.store(false, std::memory_order_relaxed);
+    block.in_copy.store(false, std::memory_order_relaxed);
+    block.atomic = AIVOPS_EMU_ATOMIC_NONE;
+    block.atomic_type = AIVOPS_EMU_TYPE_NONE;
+    block.cross_core_sets.fill(0);
+    block.cross_core_waits.fill(0);
+    block.polls.clear();
+    block.events.clear();
+    block.context = make_context(stack, kStackBytes, run_block, &block);
+}
+
+void give_way(Block& block, BlockState state) {
+    block.state = state;
+    aivops_switch_context(&block.context, block.scheduler);
+}
+
+} // namespace aivops::machine

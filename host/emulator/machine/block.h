@@ -1,0 +1,171 @@
+// A block of a running kernel and the vector core that it occupies: unified buffer, stack, events, polls.
+#ifndef AIVOPS_MACHINE_BLOCK_H
+#define AIVOPS_MACHINE_BLOCK_H
+
+#include "context_switch.h"
+#include "contract/contract.h"
+#include "counters.h"
+#include "memory.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aivops::machine {
+
+class Device;
+class KernelRun;
+
+enum class BlockState : uint8_t { kReady, kPolling, kAtSyncAll, kAtCrossCore, kFinished, kFaulted };
+
+// Which validity the 32-byte granules of a unified buffer have.
+class Validity {
+  public:
+    explicit Validity(uint32_t ub_bytes) : bits_((ub_bytes / kGranule + 63) / 64) {}
+
+    void clear() { bits_.assign(bits_.size(), 0); }
+    void set(uint32_t ub, uint32_t bytes);        // every granule that it touches
+    void invalidate(uint32_t ub, uint32_t bytes); // only granules that it covers
+    /// Offset of the first invalid granule that it touches; -1 when all are valid.
+    int64_t first_invalid(uint32_t ub, uint32_t bytes) const;
+
+    static constexpr uint32_t kGranule = 32;
+
+  private:
+    std::vector<uint64_t> bits_;
+};
+
+// The small pieces of GM that a block read since it last did something that others can see. Reading one again,
+// unchanged, is polling: the block gives way until one of them changes.
+class Polls {
+  public:
+    enum class Seen { kFirst, kUnchanged, kChanged };
+
+    void clear() {
+        count_ = 0;
+        next_ = 0;
+        unchanged_ = 0;
+    }
+    Seen observe(Address gm, uint32_t bytes, const void* content);
+    bool any_changed() const;
+    uint32_t unchanged() const { return unchanged_; }
+    /// The place polled last, for reports.
+    std::string describe() const;
+
+  private:
+    struct Poll {
+        Address gm;
+        uint32_t bytes;
+        std::array<uint8_t, kSmallBytes> content;
+    };
+    static constexpr uint32_t kKept = 64;
+
+    std::array<Poll, kKept> polls_;
+    uint32_t count_ = 0;
+    uint32_t next_ = 0;
+    uint32_t last_ = 0;
+    uint32_t unchanged_ = 0;
+    uint32_t generation_ = 0; // of the memory when it was read; older memory may be gone
+};
+
+// Event flags between pipes, by (source, destination, id).
+class Events {
+  public:
+    static constexpr uint32_t kPipes = 6;
+    static constexpr uint32_t kIds = 64;
+    static constexpr uint32_t kKernelIds = 8; // from here on ids are the queues' own
+
+    void clear() { flags_.fill(0); }
+    int8_t& at(uint32_t source, uint32_t destination, uint32_t id) {
+        return flags_[(source * kPipes + destination) * kIds + id];
+    }
+    /// Describes kernel events that are left set (or waited for and never set); empty when there is none.
+    std::string leftovers() const;
+
+  private:
+    std::array<int8_t, kPipes * kPipes * kIds> flags_; // 1 set, 0 clear, -1 waited for before it was set
+};
+
+struct Block : AivEmuBlock {
+    KernelRun* run = nullptr;
+    Device* device = nullptr;
+    struct Core* core = nullptr;
+    BlockState state = BlockState::kReady;
+
+    SavedContext context = nullptr;   // of the block while it does not run
+    SavedContext scheduler = nullptr; // of the scheduler while it runs
+    // 1 while the machine works for the block: a signal must not take the block away then.
+    std::atomic<bool> in_machine{false};
+    // What the machine touches GM with; a fault there is the kernel's.
+    std::atomic<bool> in_copy{false};
+
+    uint32_t atomic = 0; // AivEmuAtomic and AivEmuType in force for copies to GM
+    uint32_t atomic_type = 0;
+    int64_t retry_at = 0; // nanoseconds: look at a poll again even when nothing changed
+    uint32_t cross_core_id = 0;
+    uint32_t cross_core_mode = 0;
+    std::array<uint32_t, 16> cross_core_sets{};
+    std::array<uint32_t, 16> cross_core_waits{};
+
+    Polls polls;
+    Events events;
+
+    struct CachedRange {
+        Range range;
+        uint32_t owner = 0;
+        uint32_t generation = 0;
+    };
+    std::array<CachedRange, 4> ranges{};
+    uint32_t next_range = 0;
+};
+
+struct Core {
+    explicit Core(Device& device);
+    ~Core();
+    Core(const Core&) = delete;
+    Core& operator=(const Core&) = delete;
+
+    /// Readies the core for one block.
+    void start(KernelRun& run, uint32_t index, uint32_t count, size_t local_bytes);
+
+    static constexpr size_t kStackBytes = 256 * 1024; // the hardware's is 32 KiB; host frames are larger
+
+    uint8_t* ub;
+    uint8_t* stack;
+    Validity valid;
+    std::vector<uint8_t> locals; // the block's own copy of the binary's block-local variables
+    Block block;
+};
+
+/// The machine's record of a block that a kernel handed in.
+inline Block& block_of(AivEmuBlock* block) {
+    return *static_cast<Block*>(block);
+}
+
+/// Lets other blocks run; returns when the scheduler comes back to this one.
+void give_way(Block& block, BlockState state);
+
+/// Ends the block. `place` is the return address into the kernel.
+[[noreturn]] void raise_fault(Block& block, uint32_t category, const std::string& message, const void* place);
+
+/// Reports once per place and goes on; in strict mode it is a fault.
+void raise_warning(Block& block, uint32_t category, const std::string& message, const void* place);
+
+/// The table of instructions that kernels call.
+extern const AivEmuTable kInstructionTable;
+
+// While this lives the block cannot be taken away.
+class InMachine {
+  public:
+    explicit InMachine(Block& block) : block_(block) { block_.in_machine.store(true, std::memory_order_relaxed); }
+    ~InMachine() { block_.in_machine.store(false, std::memory_order_relaxed); }
+
+  private:
+    Block& block_;
+};
+
+} // namespace aivops::machine
+
+#endif // AIVOPS_MACHINE_BLOCK_H

@@ -1,0 +1,209 @@
+#include "containment.h"
+
+#include "doorbell.h"
+#include "kernel_run.h"
+#include "machine.h"
+#include "report.h"
+
+#include "acl/error_codes/rt_error_codes.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <sys/mman.h>
+#include <thread>
+
+namespace aivops::machine {
+namespace {
+
+constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+constexpr int kInterrupt = SIGURG; // ignored by default, so a late one does no harm
+constexpr size_t kAlternateStackBytes = 64 * 1024;
+
+// Read in signal handlers: memory that is there from the thread's start.
+[[gnu::tls_model("initial-exec")]] thread_local Block* current_block = nullptr;
+
+std::array<struct sigaction, 64> previous_actions;
+
+// What a fault said, for the scheduler to turn into words: handlers must not allocate.
+struct Fault {
+    int signal;
+    Address address;
+    const void* instruction;
+};
+[[gnu::tls_model("initial-exec")]] thread_local Fault last_fault;
+
+const char* signal_words(int signal) {
+    switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+        return "touches an address that it must not";
+    case SIGFPE:
+        return "divides by zero (or overflows in a division)";
+    case SIGILL:
+        return "executes an instruction that does not exist (a trap, or unreachable code)";
+    default:
+        return "stops at a trap";
+    }
+}
+
+void pass_on(int signal, siginfo_t* info, void* context) {
+    const struct sigaction& previous = previous_actions[signal];
+    if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
+        previous.sa_sigaction(signal, info, context);
+    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+        previous.sa_handler(signal);
+    } else if (previous.sa_handler == SIG_DFL && signal != kInterrupt) {
+        // Back to the default, which acts as soon as the instruction is tried again.
+        sigaction(signal, &previous, nullptr);
+    }
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+    int saved_errno = errno;
+    Block* block = current_block;
+    bool ours = false;
+    if (block != nullptr) {
+        const bool inside = block->in_machine.load(std::memory_order_relaxed);
+        if (signal == kInterrupt) {
+            ours = !inside && block->device->stop_running().load();
+        } else {
+            ours = (!inside || block->in_copy.load(std::memory_order_relaxed)) && info->si_code > 0;
+        }
+    }
+    if (ours) {
+        last_fault = {signal, reinterpret_cast<Address>(info->si_addr), interrupted_instruction(context)};
+        block->state = BlockState::kFaulted;
+        redirect_signal_return(context, block->scheduler);
+    } else {
+        pass_on(signal, info, context);
+    }
+    errno = saved_errno;
+}
+
+void install_handlers() {
+    struct sigaction action{};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (int signal : kFaultSignals) {
+        sigaction(signal, &action, &previous_actions[signal]);
+    }
+    sigaction(kInterrupt, &action, &previous_actions[kInterrupt]);
+}
+
+// The calling thread's alternate stack, for as long as the thread lives.
+class AlternateStack {
+  public:
+    AlternateStack() {
+        stack_t now{};
+        sigaltstack(nullptr, &now);
+        if ((now.ss_flags & SS_DISABLE) == 0 && now.ss_size >= kAlternateStackBytes / 4) {
+            return; // someone else's will do
+        }
+        memory_ = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        previous_ = now;
+        stack_t mine{};
+        mine.ss_sp = memory_;
+        mine.ss_size = kAlternateStackBytes;
+        sigaltstack(&mine, nullptr);
+    }
+    ~AlternateStack() {
+        if (memory_ != nullptr) {
+            sigaltstack(&previous_, nullptr);
+            munmap(memory_, kAlternateStackBytes);
+        }
+    }
+
+  private:
+    void* memory_ = nullptr;
+    stack_t previous_{};
+};
+
+// Ends blocks that run on without giving way and without progress.
+void watch() {
+    block_signals_of_the_process();
+    struct Seen {
+        Block* block = nullptr;
+        uint64_t switches = 0;
+        uint64_t progress = 0;
+        int64_t since = 0;
+    };
+    std::vector<Seen> seen(machine().device_count());
+    while (true) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        for (uint32_t index = 0; index < machine().device_count(); ++index) {
+            Device& device = machine().device(index);
+            Block* block = device.running();
+            Seen& last = seen[index];
+            if (block == nullptr) {
+                last.block = nullptr;
+                continue;
+            }
+            const uint64_t switches = device.switches();
+            const uint64_t progress = device.progress().load(std::memory_order_relaxed);
+            const int64_t now = now_ns();
+            if (block != last.block || switches != last.switches || progress != last.progress) {
+                last = {block, switches, progress, now};
+            } else if (int64_t limit = device.running_timeout_ns(); limit != 0 && now - last.since > limit) {
+                device.stop_running().store(true);
+                interrupt_running(device);
+            }
+        }
+    }
+}
+
+} // namespace
+
+void prepare_thread_for_kernels() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        install_handlers();
+        std::thread(watch).detach();
+    });
+    thread_local AlternateStack stack;
+}
+
+void block_signals_of_the_process() {
+    sigset_t all;
+    sigfillset(&all);
+    for (int signal : kFaultSignals) {
+        sigdelset(&all, signal);
+    }
+    sigdelset(&all, kInterrupt);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+void set_current_block(Block* block) {
+    current_block = block;
+}
+
+void interrupt_running(Device& device) {
+    if (device.running() != nullptr) {
+        pthread_kill(device.engine_thread(), kInterrupt);
+    }
+}
+
+Failure take_fault(const Block& block) {
+    Fault fault = last_fault;
+    if (fault.signal == kInterrupt) {
+        return {ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
+                "runs on and never comes back, at " + describe_place(fault.instruction)};
+    }
+    std::string message = signal_words(fault.signal);
+    if (fault.signal == SIGSEGV || fault.signal == SIGBUS) {
+        const Address stack = reinterpret_cast<Address>(block.core->stack);
+        if (fault.address < stack && fault.address + Core::kStackBytes > stack) {
+            message = "overflows its stack";
+        } else {
+            message = "memcheck: " + message + ": " + describe_address(fault.address);
+        }
+    }
+    const bool trap = fault.signal == SIGTRAP || fault.signal == SIGILL;
+    return {trap ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION : ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
+            message + "; at " + describe_place(fault.instruction)};
+}
+
+} // namespace aivops::machine

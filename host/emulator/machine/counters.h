@@ -1,0 +1,60 @@
+// What a device's kernels did, counted where it happens. One thread at a time writes a device's counters; any may read.
+#ifndef AIVOPS_MACHINE_COUNTERS_H
+#define AIVOPS_MACHINE_COUNTERS_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace aivops::machine {
+
+constexpr uint32_t kMaxOwners = 64; // devices whose memory a device may touch
+
+/// A count with one writer at a time.
+class Count {
+  public:
+    void add(uint64_t n) { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+    void clear() { value_.store(0, std::memory_order_relaxed); }
+    uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+  private:
+    std::atomic<uint64_t> value_{0};
+};
+
+struct Traffic {
+    Count read_bytes;
+    Count written_bytes;
+    Count small_reads; // at most kSmallBytes: flags and single words; their bytes are part of read_bytes
+    Count small_read_bytes;
+    Count small_writes;
+    Count small_written_bytes;
+    Count polls; // small reads of what was just read, counted here and nowhere else
+    Count poll_bytes;
+};
+
+constexpr uint32_t kSmallBytes = 128;
+
+struct Counters {
+    std::array<Traffic, kMaxOwners> by_owner;
+    Count launches;
+    Count blocks;
+    Count sync_alls;
+    Count atomics;
+
+    void reset() {
+        for (Traffic& traffic : by_owner) {
+            for (Count* count :
+                 {&traffic.read_bytes, &traffic.written_bytes, &traffic.small_reads, &traffic.small_read_bytes,
+                  &traffic.small_writes, &traffic.small_written_bytes, &traffic.polls, &traffic.poll_bytes}) {
+                count->clear();
+            }
+        }
+        for (Count* count : {&launches, &blocks, &sync_alls, &atomics}) {
+            count->clear();
+        }
+    }
+};
+
+} // namespace aivops::machine
+
+#endif // AIVOPS_MACHINE_COUNTERS_H

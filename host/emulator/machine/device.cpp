@@ -1,0 +1,163 @@
+#include "device.h"
+
+#include "containment.h"
+#include "doorbell.h"
+#include "machine.h"
+#include "soc.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace aivops::machine {
+namespace {
+
+// How long the worker leaves new work to a thread that may be about to wait for it.
+constexpr std::chrono::milliseconds kGrace{1};
+constexpr int kIdleNaps = 20; // before it sleeps until it is woken
+
+} // namespace
+
+Device::Device(uint32_t index) : index_(index) {
+    for (uint32_t core = 0; core < soc().vector_cores; ++core) {
+        cores_.push_back(std::make_unique<Core>(*this));
+        free_cores_.push_back(cores_.back().get());
+    }
+    std::reverse(free_cores_.begin(), free_cores_.end()); // taken from the back: low cores first
+}
+
+std::shared_ptr<Stream> Device::create_stream(std::shared_ptr<FailureDomain> domain) {
+    static std::atomic<uint32_t> next_id{1};
+    auto stream = std::make_shared<Stream>(index_, next_id.fetch_add(1), std::move(domain));
+    std::lock_guard lock(streams_mutex_);
+    streams_.push_back(stream);
+    streams_version_.fetch_add(1);
+    return stream;
+}
+
+void Device::remove_stream(const std::shared_ptr<Stream>& stream) {
+    std::lock_guard lock(streams_mutex_);
+    std::erase(streams_, stream);
+    streams_version_.fetch_add(1);
+}
+
+void Device::submit(Stream& stream, std::unique_ptr<Task> task) {
+    {
+        std::lock_guard lock(stream.mutex_);
+        stream.tasks_.push_back(std::move(task));
+        stream.submitted_.fetch_add(1, std::memory_order_release);
+    }
+    pending_.fetch_add(1, std::memory_order_acq_rel);
+    doorbell().ring();
+    start_worker();
+    std::unique_lock lock(worker_mutex_);
+    if (worker_asleep_) {
+        worker_asleep_ = false;
+        lock.unlock();
+        worker_wakes_.notify_one();
+    }
+}
+
+bool Device::take_engine() {
+    if (engine_.exchange(true, std::memory_order_acquire)) {
+        return false;
+    }
+    engine_thread_ = pthread_self();
+    prepare_thread_for_kernels();
+    return true;
+}
+
+void Device::let_engine_go() {
+    std::vector<std::function<void()>> deferred;
+    deferred.swap(deferred_);
+    engine_.store(false, std::memory_order_release);
+    for (const std::function<void()>& function : deferred) {
+        function();
+    }
+}
+
+bool Device::advance() {
+    if (!take_engine()) {
+        return false;
+    }
+    if (uint32_t version = streams_version_.load(); version != stepping_version_) {
+        std::lock_guard lock(streams_mutex_);
+        stepping_ = streams_;
+        stepping_version_ = version;
+    }
+    bool progress = false;
+    for (const std::shared_ptr<Stream>& stream : stepping_) {
+        while (Task* task = stream->front()) {
+            if (stream->domain().stop_on_failure.load()) {
+                std::unique_lock lock(stream->domain().mutex);
+                if (stream->domain().stopped) {
+                    lock.unlock();
+                    drop(*stream);
+                    progress = true;
+                    break;
+                }
+            }
+            Task::Step step = task->step(*this);
+            progress |= step != Task::Step::kIdle;
+            if (step != Task::Step::kDone) {
+                break;
+            }
+            stream->finish_front(task->failure());
+            pending_.fetch_sub(1, std::memory_order_acq_rel);
+        }
+    }
+    let_engine_go();
+    return progress;
+}
+
+void Device::drop(Stream& stream) {
+    while (Task* task = stream.front()) {
+        task->abandon(*this);
+        stream.finish_front(std::nullopt);
+        pending_.fetch_sub(1, std::memory_order_acq_rel);
+    }
+}
+
+void Device::abort(Stream& stream) {
+    Backoff backoff;
+    while (!take_engine()) {
+        // A kernel may never come back on its own.
+        stop_running_.store(true);
+        interrupt_running(*this);
+        backoff.wait(doorbell().read());
+    }
+    stop_running_.store(false);
+    drop(stream);
+    let_engine_go();
+}
+
+void Device::start_worker() {
+    std::call_once(worker_started_, [this] { std::thread([this] { work(); }).detach(); });
+}
+
+void Device::work() {
+    block_signals_of_the_process();
+    int naps = 0;
+    while (true) {
+        {
+            std::unique_lock lock(worker_mutex_);
+            if (pending_.load() == 0 && ++naps > kIdleNaps) {
+                worker_asleep_ = true;
+                worker_wakes_.wait(lock, [this] { return !worker_asleep_; });
+                naps = 0;
+            }
+            worker_wakes_.wait_for(lock, kGrace);
+        }
+        Backoff backoff;
+        while (drivers_.load() == 0 && has_work()) {
+            naps = 0;
+            const uint32_t epoch = doorbell().read();
+            if (advance()) {
+                backoff.reset();
+            } else {
+                backoff.wait(epoch);
+            }
+        }
+    }
+}
+
+} // namespace aivops::machine

@@ -1,0 +1,311 @@
+#include "kernel_run.h"
+
+#include "containment.h"
+#include "device.h"
+#include "doorbell.h"
+#include "machine.h"
+#include "settings.h"
+#include "soc.h"
+
+#include "acl/error_codes/rt_error_codes.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace aivops::machine {
+namespace {
+
+constexpr uint32_t kEagerRereads = 4;    // before an unchanged poll waits for a change
+constexpr int64_t kRetryNs = 500 * 1000; // a poll that waits is tried anyway: its loop may look at the time as well
+constexpr std::byte kMissingArgument{0xcb};
+constexpr uint32_t kBlocksNamed = 4;
+
+std::string seconds(int64_t ns) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3f s", static_cast<double>(ns) / 1e9);
+    return text;
+}
+
+} // namespace
+
+KernelRun::KernelRun(Launch launch, uint32_t device) : launch_(std::move(launch)), device_(device) {
+}
+
+void KernelRun::fail(int code, std::string message) {
+    if (!failure_) {
+        failure_ = Failure{code, "kernel " + name() + " on device " + std::to_string(device_) + ": " + message};
+    }
+}
+
+void KernelRun::fail_block(const Block& block, int code, const std::string& message) {
+    fail(code, "block " + std::to_string(block.index) + " of " + std::to_string(block.count) + ": " + message);
+}
+
+void KernelRun::warn_block(const Block& block, const std::string& message, const void* place) {
+    if (std::find(warned_.begin(), warned_.end(), place) != warned_.end()) {
+        return;
+    }
+    warned_.push_back(place);
+    std::fprintf(stderr, "aivops emulator: warning: kernel %s on device %u: block %u of %u: %s; at %s\n",
+                 name().c_str(), device_, block.index, block.count, message.c_str(), describe_place(place).c_str());
+}
+
+void KernelRun::note_progress(Device& device) {
+    ++progress_;
+    device.progress().store(device.progress().load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+bool KernelRun::begin(Device& device) {
+    begun_ = true;
+    stalled_since_ = now_ns();
+    device.counters().launches.add(1);
+    if (launch_.file->npu_arch != soc().npu_arch) {
+        fail(ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
+             "was built for " + std::string(architecture_name(launch_.file->npu_arch)) + ", and " +
+                 std::string(soc().name) + " is " + std::string(soc().architecture) +
+                 "; build for that architecture, or choose another SoC with AIVOPS_EMU_SOC");
+        return false;
+    }
+    if (launch_.kernel->core != CoreType::kVector) {
+        fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+             launch_.kernel->says_core
+                 ? "its record does not say that it is for vector cores; export it as an AIV kernel"
+                 : "has no section .ascend.meta." + launch_.kernel->symbol +
+                       ", so the runtime sends it to a cube core, which cannot run it; export it as an AIV kernel");
+        return false;
+    }
+    const std::byte* from = launch_.device_arguments != nullptr
+                                ? static_cast<const std::byte*>(launch_.device_arguments)
+                                : launch_.arguments.data();
+    const size_t size = launch_.device_arguments != nullptr ? launch_.device_arguments_size : launch_.arguments.size();
+    argument_storage_.assign(std::max<size_t>(size, launch_.entry->args_size) + 64, kMissingArgument);
+    void* aligned = argument_storage_.data();
+    size_t space = argument_storage_.size();
+    arguments_ = std::align(64, 1, aligned, space);
+    std::memcpy(aligned, from, size);
+    return true;
+}
+
+void KernelRun::occupy_cores(Device& device) {
+    std::vector<Core*>& free = device.free_cores();
+    if (launch_.batch && started_ == 0 && free.size() < launch_.blocks) {
+        return;
+    }
+    while (started_ < launch_.blocks && !free.empty()) {
+        Core* core = free.back();
+        free.pop_back();
+        core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
+        resident_.push_back(core);
+        device.counters().blocks.add(1);
+        note_progress(device);
+    }
+}
+
+bool KernelRun::runnable(Block& block, int64_t now) const {
+    switch (block.state) {
+    case BlockState::kReady:
+        return true;
+    case BlockState::kPolling:
+        return block.polls.unchanged() < kEagerRereads || now >= block.retry_at || block.polls.any_changed();
+    case BlockState::kAtCrossCore:
+        return cross_core_ready(block);
+    default:
+        return false;
+    }
+}
+
+void KernelRun::resume(Device& device, Core& core) {
+    Block& block = core.block;
+    block.state = BlockState::kReady;
+    AivEmuBinding& binding = launch_.image->binding();
+    binding.table = &kInstructionTable;
+    binding.block = &block;
+    device.count_switch();
+    device.set_running(&block, launch_.timeout_ns);
+    std::span<uint8_t> locals = launch_.image->block_locals();
+    std::copy(core.locals.begin(), core.locals.end(), locals.begin());
+    set_current_block(&block);
+    aivops_switch_context(&block.scheduler, block.context);
+    set_current_block(nullptr);
+    std::copy(locals.begin(), locals.end(), core.locals.begin());
+    device.set_running(nullptr, 0);
+    if (block.state == BlockState::kFaulted && !failure_) {
+        device.stop_running().store(false);
+        Failure fault = take_fault(block);
+        fail_block(block, fault.code, fault.message);
+    }
+}
+
+void KernelRun::leave_core(Device& device, size_t index) {
+    device.free_cores().push_back(resident_[index]);
+    resident_[index] = resident_.back();
+    resident_.pop_back();
+}
+
+void KernelRun::end(Device& device) {
+    while (!resident_.empty()) {
+        leave_core(device, resident_.size() - 1);
+    }
+    if (failure_ && launch_.on_failure) {
+        device.defer([report = launch_.on_failure, failure = *failure_] { report(failure); });
+    }
+}
+
+void KernelRun::abandon(Device& device) {
+    end(device);
+}
+
+// A SyncAll that can never come: every block that could still arrive is already there.
+void KernelRun::find_missing_blocks() {
+    if (at_sync_all_ == 0 || failure_ || at_sync_all_ != resident_.size()) {
+        return;
+    }
+    if (finished_ != 0) {
+        fail(ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
+             "synccheck: " + std::to_string(at_sync_all_) + " of " + std::to_string(launch_.blocks) +
+                 " blocks wait in SyncAll, and the others have ended or wait for a core; every block must call SyncAll "
+                 "the same number of times");
+    } else if (started_ < launch_.blocks) {
+        fail(ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
+             "deadlock: " + std::to_string(at_sync_all_) + " blocks wait in SyncAll, but the launch has " +
+                 std::to_string(launch_.blocks) + " and no core is free for the rest; launch no more blocks than " +
+                 std::to_string(soc().vector_cores) + " vector cores, in batch mode");
+    }
+}
+
+std::string KernelRun::describe_waiting() const {
+    if (resident_.empty()) {
+        return "no block has started: it needs " + std::to_string(launch_.blocks) + " free vector cores of " +
+               std::to_string(soc().vector_cores);
+    }
+    std::string text;
+    uint32_t named = 0;
+    for (const Core* core : resident_) {
+        const Block& block = core->block;
+        if (named == kBlocksNamed) {
+            text += "; and " + std::to_string(resident_.size() - named) + " more";
+            break;
+        }
+        text += (named++ == 0 ? "block " : "; block ") + std::to_string(block.index);
+        switch (block.state) {
+        case BlockState::kPolling:
+            text += " polls " + block.polls.describe();
+            break;
+        case BlockState::kAtSyncAll:
+            text += " waits in SyncAll";
+            break;
+        case BlockState::kAtCrossCore:
+            text += " waits for the cross-core flag " + std::to_string(block.cross_core_id);
+            break;
+        default:
+            text += " runs";
+            break;
+        }
+    }
+    return text;
+}
+
+std::string KernelRun::timeout_message(int64_t stalled_ns) const {
+    return "timeout: nothing moved for " + seconds(stalled_ns) + " (limit " + seconds(launch_.timeout_ns) + "); " +
+           describe_waiting();
+}
+
+bool KernelRun::timed_out(int64_t now) {
+    if (progress_ != seen_progress_) {
+        seen_progress_ = progress_;
+        stalled_since_ = now;
+        return false;
+    }
+    if (launch_.timeout_ns != 0 && now - stalled_since_ > launch_.timeout_ns) {
+        fail(ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, timeout_message(now - stalled_since_));
+        return true;
+    }
+    return false;
+}
+
+Task::Step KernelRun::step(Device& device) {
+    if (!begun_ && !begin(device)) {
+        end(device);
+        return Step::kDone;
+    }
+    const uint64_t progress_before = progress_;
+    const int64_t now = now_ns();
+    occupy_cores(device);
+    for (size_t index = 0; index < resident_.size() && !failure_;) {
+        Core& core = *resident_[index];
+        if (!runnable(core.block, now)) {
+            ++index;
+            continue;
+        }
+        resume(device, core);
+        if (core.block.state == BlockState::kFinished) {
+            ++finished_;
+            note_progress(device);
+            leave_core(device, index);
+        } else {
+            if (core.block.state == BlockState::kPolling) {
+                core.block.retry_at = now + kRetryNs;
+            }
+            ++index;
+        }
+    }
+    find_missing_blocks();
+    if (!failure_ && finished_ < launch_.blocks && !timed_out(now)) {
+        return progress_ != progress_before ? Step::kProgress : Step::kIdle;
+    }
+    end(device);
+    return Step::kDone;
+}
+
+void KernelRun::sync_all(Block& block) {
+    Device& device = *block.device;
+    device.counters().sync_alls.add(1);
+    note_progress(device);
+    block.polls.clear();
+    if (++at_sync_all_ < launch_.blocks) {
+        give_way(block, BlockState::kAtSyncAll);
+        return;
+    }
+    at_sync_all_ = 0;
+    for (Core* core : resident_) {
+        if (core->block.state == BlockState::kAtSyncAll) {
+            core->block.state = BlockState::kReady;
+        }
+    }
+}
+
+bool KernelRun::cross_core_ready(const Block& block) const {
+    // Mode 0: every block of the launch has set the flag as often as this one has waited for it. Mode 1: both vector
+    // cores of the pair have.
+    const uint32_t id = block.cross_core_id;
+    const uint32_t needed = block.cross_core_waits[id];
+    uint32_t ready = 0;
+    for (const Core* core : resident_) {
+        const Block& other = core->block;
+        if (block.cross_core_mode == 1 && other.index / 2 != block.index / 2) {
+            continue;
+        }
+        ready += other.cross_core_sets[id] >= needed ? 1 : 0;
+    }
+    if (block.cross_core_mode == 1) {
+        const uint32_t pair = block.index / 2 * 2;
+        return ready >= std::min(2u, launch_.blocks - pair);
+    }
+    return ready == launch_.blocks;
+}
+
+void KernelRun::check_end(Block& block) {
+    if (settings().check == Check::kOff) {
+        return;
+    }
+    if (std::string events = block.events.leftovers(); !events.empty()) {
+        raise_warning(block, AIVOPS_EMU_SYNCCHECK, "the block ends with events unpaired: " + events, nullptr);
+    }
+    if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
+        raise_warning(block, AIVOPS_EMU_SYNCCHECK,
+                      "the block ends with an atomic mode on; call SetAtomicNone after the last atomic copy", nullptr);
+    }
+}
+
+} // namespace aivops::machine

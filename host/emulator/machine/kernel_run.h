@@ -1,0 +1,86 @@
+// One launch: its blocks, which cores they occupy, what they wait for, and how it ends.
+#ifndef AIVOPS_MACHINE_KERNEL_RUN_H
+#define AIVOPS_MACHINE_KERNEL_RUN_H
+
+#include "block.h"
+#include "kernel_image.h"
+#include "task.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace aivops::machine {
+
+struct Launch {
+    std::shared_ptr<KernelImage> image;
+    std::shared_ptr<const KernelFile> file;
+    const KernelInfo* kernel = nullptr;
+    const AivEmuEntry* entry = nullptr;
+    uint32_t blocks = 0;
+    bool batch = false;
+    int64_t timeout_ns = 0; // without progress; 0 = never
+    std::vector<std::byte> arguments;
+    const void* device_arguments = nullptr; // instead of `arguments`: read when the kernel starts
+    size_t device_arguments_size = 0;
+    std::function<void(const Failure&)> on_failure; // called outside of the engine
+};
+
+class KernelRun : public Task {
+  public:
+    KernelRun(Launch launch, uint32_t device);
+
+    Step step(Device& device) override;
+    void abandon(Device& device) override;
+    std::optional<Failure> failure() override { return std::move(failure_); }
+
+    // For the block that runs.
+    void call_entry() const { launch_.entry->call(arguments_); }
+    void check_end(Block& block);
+    void note_progress(Device& device);
+    void sync_all(Block& block);
+    bool cross_core_ready(const Block& block) const;
+
+    /// Keeps the first failure; the launch ends with it.
+    void fail(int code, std::string message);
+    /// A failure of one block, with kernel, device and block named.
+    void fail_block(const Block& block, int code, const std::string& message);
+    void warn_block(const Block& block, const std::string& message, const void* place);
+
+    const std::string& name() const { return launch_.kernel->name; }
+    uint64_t progress() const { return progress_; }
+    int64_t timeout_ns() const { return launch_.timeout_ns; }
+    std::string describe_waiting() const;
+    std::string timeout_message(int64_t stalled_ns) const;
+
+  private:
+    bool begin(Device& device);
+    void occupy_cores(Device& device);
+    bool runnable(Block& block, int64_t now) const;
+    void resume(Device& device, Core& core);
+    void leave_core(Device& device, size_t index);
+    void end(Device& device);
+    void find_missing_blocks();
+    bool timed_out(int64_t now);
+
+    Launch launch_;
+    uint32_t device_;
+    std::vector<std::byte> argument_storage_;
+    const void* arguments_ = nullptr;
+    std::vector<Core*> resident_;
+    uint32_t started_ = 0;
+    uint32_t finished_ = 0;
+    uint32_t at_sync_all_ = 0;
+    bool begun_ = false;
+    uint64_t progress_ = 0;
+    uint64_t seen_progress_ = 0;
+    int64_t stalled_since_ = 0;
+    std::optional<Failure> failure_;
+    std::vector<const void*> warned_;
+};
+
+} // namespace aivops::machine
+
+#endif // AIVOPS_MACHINE_KERNEL_RUN_H

@@ -1,0 +1,67 @@
+#include "machine.h"
+
+#include "doorbell.h"
+#include "settings.h"
+
+#include <ctime>
+
+namespace aivops::machine {
+
+Machine::Machine() {
+    for (uint32_t index = 0; index < settings().devices; ++index) {
+        devices_.push_back(std::make_unique<Device>(index));
+    }
+}
+
+bool Machine::drive(uint32_t first, const std::function<bool()>& done, int64_t timeout_ms) {
+    if (done()) {
+        return true;
+    }
+    const int64_t deadline = timeout_ms < 0 ? INT64_MAX : now_ns() + timeout_ms * 1000000;
+    Device& own = device(first);
+    own.drivers().fetch_add(1);
+    Backoff backoff;
+    bool met = false;
+    while (true) {
+        const uint32_t epoch = doorbell().read();
+        if (done()) {
+            met = true;
+            break;
+        }
+        if (own.has_work() && own.advance()) {
+            backoff.reset();
+            continue;
+        }
+        // What it waits for may be on another device that nobody drives: peers of a collective, say.
+        bool helped = false;
+        for (uint32_t step = 1; step < device_count() && !done(); ++step) {
+            Device& other = device((first + step) % device_count());
+            helped |= other.has_work() && other.advance();
+        }
+        if (helped) {
+            backoff.reset();
+            continue;
+        }
+        if (now_ns() >= deadline) {
+            met = done();
+            break;
+        }
+        backoff.wait(epoch);
+    }
+    own.drivers().fetch_sub(1);
+    return met;
+}
+
+Machine& machine() {
+    // Never destroyed: workers may still run while the process ends.
+    static Machine& instance = *new Machine;
+    return instance;
+}
+
+int64_t now_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+} // namespace aivops::machine

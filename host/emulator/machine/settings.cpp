@@ -1,0 +1,145 @@
+#include "settings.h"
+
+#include "soc.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <unistd.h>
+
+namespace aivops::machine {
+namespace {
+
+constexpr uint32_t kMaxDevices = 64;
+constexpr uint64_t kHbmBytes = 64ull << 30;
+
+constexpr Variable kVariables[] = {
+    {"AIVOPS_EMU_SOC", "Ascend910B1", "the SoC that every device is; its name, cores, UB size and architecture"},
+    {"AIVOPS_EMU_DEVICES", "8", "how many devices the process sees, 1 to 64"},
+    {"AIVOPS_EMU_MEMORY", "half the machine's memory, divided by the devices",
+     "bytes of memory of each device; a suffix K, M or G multiplies by 1024"},
+    {"AIVOPS_EMU_CHECK", "on", "off: no checks; on: checks that cost little; strict: warnings are faults as well"},
+    {"AIVOPS_EMU_SEED", "0", "seed of everything that strict mode chooses"},
+    {"AIVOPS_EMU_TIMEOUT_INTERVAL_US", "4294967.296",
+     "microseconds of one unit of kernel timeouts, which last 1 to 254 units"},
+    {"AIVOPS_EMU_CXX", "CXX, else c++, g++ or clang++", "host compiler behind the emulated ccec; read by that driver"},
+};
+
+const char* environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// The memory that this process may count on: the machine's, or less where a control group says so.
+uint64_t machine_memory() {
+    uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+        uint64_t limit = 0;
+        if (std::ifstream file(path); file >> limit && limit != 0) {
+            bytes = std::min(bytes, limit);
+        }
+    }
+    return bytes;
+}
+
+class Reader {
+  public:
+    explicit Reader(std::string& error) : error_(error) {}
+
+    uint64_t integer(const char* name, uint64_t fallback, uint64_t low, uint64_t high, bool sizes = false) {
+        const char* text = environment(name);
+        if (text == nullptr) {
+            return fallback;
+        }
+        errno = 0;
+        char* end = nullptr;
+        uint64_t value = std::strtoull(text, &end, 0);
+        uint64_t factor = 1;
+        if (sizes && *end != '\0') {
+            const char* suffix = std::strchr("KMG", *end);
+            if (suffix != nullptr) {
+                factor = 1ull << (10 * (suffix - std::strchr("KMG", 'K') + 1));
+                ++end;
+            }
+        }
+        if (*end != '\0' || errno != 0 || *text == '-' || value > high / factor || value * factor < low) {
+            complain(name, text, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+            return fallback;
+        }
+        return value * factor;
+    }
+
+    double positive(const char* name, double fallback) {
+        const char* text = environment(name);
+        if (text == nullptr) {
+            return fallback;
+        }
+        char* end = nullptr;
+        double value = std::strtod(text, &end);
+        if (*end != '\0' || !(value >= 1.0 && value <= 1e12)) {
+            complain(name, text, "a number of microseconds, at least 1");
+            return fallback;
+        }
+        return value;
+    }
+
+    Check check() {
+        const char* text = environment("AIVOPS_EMU_CHECK");
+        if (text == nullptr || std::strcmp(text, "on") == 0) {
+            return Check::kOn;
+        }
+        if (std::strcmp(text, "off") == 0) {
+            return Check::kOff;
+        }
+        if (std::strcmp(text, "strict") != 0) {
+            complain("AIVOPS_EMU_CHECK", text, "off, on or strict");
+        }
+        return Check::kStrict;
+    }
+
+    std::string soc() {
+        const char* text = environment("AIVOPS_EMU_SOC");
+        std::string name = text != nullptr ? text : "Ascend910B1";
+        if (find_soc(name) == nullptr) {
+            complain("AIVOPS_EMU_SOC", name.c_str(), "one of: " + soc_names());
+            return "Ascend910B1";
+        }
+        return name;
+    }
+
+  private:
+    void complain(const char* name, const char* found, const std::string& expected) {
+        error_ += (error_.empty() ? "" : "; ") + std::string(name) + "='" + found + "': expected " + expected;
+    }
+
+    std::string& error_;
+};
+
+Settings read() {
+    Settings settings{};
+    Reader reader(settings.error);
+    settings.soc = reader.soc();
+    settings.devices = static_cast<uint32_t>(reader.integer("AIVOPS_EMU_DEVICES", 8, 1, kMaxDevices));
+    uint64_t share = std::min(kHbmBytes, machine_memory() / 2 / settings.devices);
+    settings.memory_bytes = reader.integer("AIVOPS_EMU_MEMORY", share, 1ull << 20, 1ull << 40, true);
+    settings.check = reader.check();
+    settings.seed = reader.integer("AIVOPS_EMU_SEED", 0, 0, UINT64_MAX);
+    settings.timeout_interval_us = reader.positive("AIVOPS_EMU_TIMEOUT_INTERVAL_US", 4294967.296);
+    return settings;
+}
+
+} // namespace
+
+const Settings& settings() {
+    static const Settings instance = read();
+    return instance;
+}
+
+std::span<const Variable> variables() {
+    return kVariables;
+}
+
+} // namespace aivops::machine

@@ -1,0 +1,38 @@
+// What the emulator may be told from outside, read once from the environment and then never changed.
+// The same table serves the reader, the error messages and the documentation.
+#ifndef AIVOPS_MACHINE_SETTINGS_H
+#define AIVOPS_MACHINE_SETTINGS_H
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace aivops::machine {
+
+enum class Check { kOff, kOn, kStrict };
+
+struct Settings {
+    std::string soc;
+    uint32_t devices;
+    uint64_t memory_bytes; // per device
+    Check check;
+    uint64_t seed;
+    double timeout_interval_us;
+    std::string error; // empty, or which variable holds what it must not; devices then refuse to start
+};
+
+struct Variable {
+    const char* name;
+    const char* default_value;
+    const char* meaning;
+};
+
+/// The settings of this process.
+const Settings& settings();
+
+/// Every AIVOPS_EMU_* variable, for the documentation.
+std::span<const Variable> variables();
+
+} // namespace aivops::machine
+
+#endif // AIVOPS_MACHINE_SETTINGS_H
