@@ -93,6 +93,7 @@ class Kernel {
             code = launch();
         }
         check(acl, code, "aclrtLaunchKernelWithHostArgs", [&] { return describe(device); });
+        stream.count_launch();
         stream.retain(binary_);
     }
 

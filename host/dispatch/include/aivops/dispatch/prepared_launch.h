@@ -5,15 +5,23 @@
 
 #include "aivops/dispatch/kernel.h"
 
-#include <map>
-
 namespace aivops {
+
+/// By parameter: the memory that an argument block points to.
+using ArgumentBuffers = std::vector<std::optional<Buffer>>;
+
+inline void retain_buffers(const Stream& stream, const ArgumentBuffers& buffers) {
+    for (const std::optional<Buffer>& buffer : buffers) {
+        if (buffer) {
+            buffer->retain_on(stream);
+        }
+    }
+}
 
 class PreparedLaunch {
   public:
-    /// `block` is the packed argument block; `buffers` holds, by parameter, the memory that it points to.
     PreparedLaunch(Kernel kernel, Stream stream, const LaunchConfig& config, ArgumentBlock block,
-                   std::map<std::size_t, Buffer> buffers)
+                   ArgumentBuffers buffers)
         : kernel_(std::move(kernel)), stream_(std::move(stream)), settings_(stream_, config, kernel_.name()),
           block_(std::move(block)), buffers_(std::move(buffers)) {
         kernel_.require_launchable(stream_.device());
@@ -23,16 +31,24 @@ class PreparedLaunch {
     const Kernel& kernel() const { return kernel_; }
     const Stream& stream() const { return stream_; }
     std::uint32_t blocks() const { return settings_.blocks(); }
+    /// What the next launch takes; the buffers that it points to are beside it.
     ArgumentBlock& block() { return block_; }
+    ArgumentBuffers& buffers() { return buffers_; }
 
-    /// Replaces one argument, with the same checks as a launch.
+    /// For a kernel whose parameters are not known: the whole block anew.
+    void replace_block(ArgumentBlock block) {
+        kernel_.require_block_bytes(block.bytes());
+        block_ = std::move(block);
+    }
+
+    /// Replaces one argument, with the same checks as a launch. Launches already queued keep the old one.
     template <class Value>
     void set(std::size_t index, const Value& value) {
         detail::write_argument(block_, slot(index), value);
         if constexpr (std::is_same_v<Value, Buffer>) {
-            keep_buffer(index, value);
+            buffers_[index] = value;
         } else {
-            forget_buffer(index);
+            buffers_[index].reset();
         }
     }
 
@@ -49,15 +65,9 @@ class PreparedLaunch {
         return {kernel_.name(), index, layout->parameters[index]};
     }
 
-    /// Launches already queued keep the buffer that they were given.
-    void keep_buffer(std::size_t index, const Buffer& buffer) { buffers_.insert_or_assign(index, buffer); }
-    void forget_buffer(std::size_t index) { buffers_.erase(index); }
-
     void launch() {
         kernel_.enqueue(stream_, settings_, block_.data(), block_.bytes());
-        for (const auto& entry : buffers_) {
-            entry.second.retain_on(stream_);
-        }
+        retain_buffers(stream_, buffers_);
     }
 
   private:
@@ -65,18 +75,18 @@ class PreparedLaunch {
     Stream stream_;
     detail::LaunchSettings settings_;
     ArgumentBlock block_;
-    std::map<std::size_t, Buffer> buffers_;
+    ArgumentBuffers buffers_;
 };
 
 template <class... Values>
 PreparedLaunch Kernel::prepare(const Stream& stream, const LaunchConfig& config, const Values&... values) const {
-    std::map<std::size_t, Buffer> buffers;
-    std::size_t index = 0;
+    ArgumentBuffers buffers;
     const auto collect = [&](const auto& value) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Buffer>) {
-            buffers.emplace(index, value);
+            buffers.emplace_back(value);
+        } else {
+            buffers.emplace_back();
         }
-        ++index;
     };
     (collect(values), ...);
     return PreparedLaunch(*this, stream, config, pack_arguments(name(), layout(), values...), std::move(buffers));

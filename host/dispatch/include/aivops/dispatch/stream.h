@@ -6,6 +6,8 @@
 #include "aivops/dispatch/event.h"
 #include "aivops/dispatch/retained.h"
 
+#include <atomic>
+
 namespace aivops {
 
 namespace detail {
@@ -38,6 +40,7 @@ struct StreamState {
     aclrtStream handle = nullptr;
     const bool owned;
     RetainedList retained;
+    std::atomic<std::uint32_t> queued{0}; // launches since the stream was last seen idle
 };
 
 } // namespace detail
@@ -58,6 +61,7 @@ class Stream {
     void synchronize(const Timeout& timeout = {}) const {
         const std::int32_t ms = detail::wait_timeout_ms(timeout);
         auto passed = state_->retained.take();
+        state_->queued.store(0, std::memory_order_relaxed);
         const aclError code = [&] {
             const ContextGuard guard(device());
             return acl().aclrtSynchronizeStreamWithTimeout(handle(), ms);
@@ -122,7 +126,20 @@ class Stream {
         check(acl(), reset(handle()), "aclrtResetStreamResLimit", [&] { return describe(); });
     }
 
-    /// Keeps `object` until the work queued so far is done.
+    /// Whether queueing more may have to wait for room. Callers who hold a lock that kernels or peers need give it up
+    /// first.
+    bool may_block() const {
+        if (state_->queued.load(std::memory_order_relaxed) < kQueueRoom) {
+            return false;
+        }
+        if (query()) {
+            state_->queued.store(0, std::memory_order_relaxed);
+            return false;
+        }
+        return true;
+    }
+
+    /// Keeps `object` until the work queued so far, a launch of it included, is done.
     void retain(const std::shared_ptr<detail::Retainable>& object) const {
         if (state_->retained.keep(object)) {
             release_if_idle();
@@ -130,7 +147,14 @@ class Stream {
     }
 
   private:
+    friend class Kernel;
+
+    /// Launches that every stream takes without waiting.
+    static constexpr std::uint32_t kQueueRoom = 512;
+
     explicit Stream(std::shared_ptr<detail::StreamState> state) : state_(std::move(state)) {}
+
+    void count_launch() const { state_->queued.fetch_add(1, std::memory_order_relaxed); }
 
     const cann::FunctionTable& acl() const { return device().acl(); }
 

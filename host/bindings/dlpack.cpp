@@ -1,0 +1,143 @@
+#include "dlpack.h"
+
+#include <nanobind/ndarray.h>
+
+#include <memory>
+
+namespace nb = nanobind;
+
+namespace aivops::bindings {
+
+namespace {
+
+// The two forms of a DLPack array, as its ABI lays them out.
+struct Tensor {
+    void* data;
+    std::int32_t device_type;
+    std::int32_t device_id;
+    std::int32_t dimensions;
+    std::uint8_t code;
+    std::uint8_t bits;
+    std::uint16_t lanes;
+    std::int64_t* shape;
+    std::int64_t* strides;
+    std::uint64_t byte_offset;
+};
+
+struct Managed {
+    static constexpr const char* kName = "dltensor";
+    Tensor tensor;
+    void* context;
+    void (*deleter)(Managed*);
+};
+
+struct ManagedVersioned {
+    static constexpr const char* kName = "dltensor_versioned";
+    std::uint32_t major;
+    std::uint32_t minor;
+    void* context;
+    void (*deleter)(ManagedVersioned*);
+    std::uint64_t flags;
+    Tensor tensor;
+};
+
+/// What an exported array needs while anyone uses it.
+template <class Form>
+struct Export {
+    Buffer buffer;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> strides; // in elements; consumers of the versioned form want them
+    Form form{};
+};
+
+std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& shape) {
+    std::vector<std::int64_t> strides(shape.size());
+    std::int64_t step = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        strides[i] = step;
+        step *= shape[i];
+    }
+    return strides;
+}
+
+/// Frees an array that nobody took; a consumer renames the capsule.
+template <class Form>
+void drop_capsule(PyObject* capsule) {
+    if (PyCapsule_IsValid(capsule, Form::kName)) {
+        auto* form = static_cast<Form*>(PyCapsule_GetPointer(capsule, Form::kName));
+        form->deleter(form);
+    }
+}
+
+template <class Form>
+nb::capsule make_capsule(const Buffer& buffer, const std::vector<std::int64_t>& shape, std::uint8_t code,
+                         std::uint8_t bits) {
+    auto made = std::make_unique<Export<Form>>(Export<Form>{buffer, shape, contiguous_strides(shape)});
+    Form& form = made->form;
+    form.tensor = {buffer.pointer(),
+                   kDlpackDeviceType,
+                   buffer.device().id(),
+                   static_cast<std::int32_t>(shape.size()),
+                   code,
+                   bits,
+                   1,
+                   made->shape.data(),
+                   made->strides.data(),
+                   0};
+    form.context = made.get();
+    form.deleter = [](Form* form) { delete static_cast<Export<Form>*>(form->context); };
+    if constexpr (std::is_same_v<Form, ManagedVersioned>) {
+        form.major = 1;
+        form.minor = 0;
+    }
+    PyObject* capsule = PyCapsule_New(&form, Form::kName, &drop_capsule<Form>);
+    if (capsule == nullptr) {
+        nb::raise_python_error();
+    }
+    made.release(); // the capsule's from here on
+    return nb::steal<nb::capsule>(capsule);
+}
+
+} // namespace
+
+nb::capsule make_dlpack(const Buffer& buffer, const std::vector<std::int64_t>& shape, std::uint8_t code,
+                        std::uint8_t bits, bool versioned) {
+    return versioned ? make_capsule<ManagedVersioned>(buffer, shape, code, bits)
+                     : make_capsule<Managed>(buffer, shape, code, bits);
+}
+
+std::tuple<Buffer, std::vector<std::int64_t>, std::uint8_t, std::uint8_t> open_dlpack(const Device& device,
+                                                                                      nb::object array) {
+    using Array = nb::ndarray<>;
+    auto opened = std::make_unique<Array>(nb::cast<Array>(array));
+    if (opened->device_type() != kDlpackDeviceType || opened->device_id() != device.id()) {
+        throw InvalidValueError("Buffer: the array is on DLPack device (" + std::to_string(opened->device_type()) +
+                                ", " + std::to_string(opened->device_id()) + "), expected (" +
+                                std::to_string(kDlpackDeviceType) + ", " + std::to_string(device.id()) +
+                                "); copy it with Buffer.copy_from");
+    }
+    std::vector<std::int64_t> shape(opened->ndim());
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        shape[i] = static_cast<std::int64_t>(opened->shape(i));
+    }
+    const std::vector<std::int64_t> strides = contiguous_strides(shape);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] > 1 && opened->stride(i) != strides[i]) {
+            throw InvalidValueError("Buffer: the array is not contiguous; make it so first");
+        }
+    }
+    void* data = opened->data();
+    const std::size_t bytes = opened->nbytes();
+    const auto type = opened->dtype();
+    // The last copy may go on any thread, so the array is given back under the GIL.
+    const std::shared_ptr<void> owner(opened.release(), [](void* kept) {
+        const nb::gil_scoped_acquire gil;
+        if (gil.is_valid()) {
+            delete static_cast<Array*>(kept);
+        }
+    });
+    return {Buffer::borrow(device, data, bytes, owner), std::move(shape), static_cast<std::uint8_t>(type.code),
+            static_cast<std::uint8_t>(type.bits)};
+}
+
+} // namespace aivops::bindings

@@ -1,0 +1,164 @@
+"""Device memory with a shape and an element type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _core, _dtypes
+from .errors import InvalidTypeError, InvalidValueError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_HOST = (1, 0)  # DLPack's CPU
+
+
+class Buffer(_core.Memory):
+    """An array in device memory, contiguous. Slices share it; the last of them frees it, after launches that use it.
+
+    :param shape: elements, or elements along each axis
+    :param dtype: name of the element type, or a numpy type
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    def __init__(self, device: _core.Device, shape: int | Sequence[int], dtype: object = "uint8") -> None:
+        self._describe(shape, dtype)
+        super().__init__(device, math.prod(self.shape) * _dtypes.itemsize(self.dtype))
+
+    @classmethod
+    def _over(cls, memory: _core.Memory, shape: Sequence[int], dtype: str) -> Buffer:
+        buffer = cls.__new__(cls)
+        buffer._describe(shape, dtype)
+        _core.Memory.__init__(buffer, memory)
+        return buffer
+
+    def _describe(self, shape: int | Sequence[int], dtype: object) -> None:
+        self.shape = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        if any(extent < 0 for extent in self.shape):
+            raise InvalidValueError(f"Buffer: shape {self.shape} has a negative extent")
+        self.dtype = _dtypes.name_of(dtype)
+
+    @classmethod
+    def from_host(cls, device: _core.Device, array: npt.ArrayLike) -> Buffer:
+        """A copy of a host array in device memory."""
+        source = _dtypes.contiguous(array)
+        buffer = cls(device, source.shape, source.dtype)
+        buffer.copy_from(source)
+        return buffer
+
+    @classmethod
+    def from_dlpack(cls, device: _core.Device, array: Any) -> Buffer:
+        """An array of another library that lives on ``device``, without a copy; it is kept alive."""
+        memory, shape, code, bits = _core.open_dlpack(device, array)
+        return cls._over(memory, shape, _dtypes.from_dlpack(code, bits))
+
+    @classmethod
+    def borrow(
+        cls, device: _core.Device, pointer: int, shape: int | Sequence[int], dtype: object, owner: object
+    ) -> Buffer:
+        """Device memory at an address, which belongs to ``owner`` and keeps it alive."""
+        extents = (shape,) if isinstance(shape, int) else shape
+        name = _dtypes.name_of(dtype)
+        memory = _core.Memory.at_address(device, pointer, math.prod(extents) * _dtypes.itemsize(name), owner)
+        return cls._over(memory, extents, name)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise InvalidTypeError("Buffer: one without axes has no length")
+        return self.shape[0]
+
+    def __getitem__(self, key: int | slice) -> Buffer:
+        """A part along the first axis; it shares the memory."""
+        rows = len(self)
+        row_bytes = self.nbytes // rows if rows else 0
+        if isinstance(key, slice):
+            start, stop, step = key.indices(rows)
+            if step != 1:
+                raise InvalidValueError(f"Buffer: a slice with step {step} is not contiguous; use step 1")
+            count = max(stop - start, 0)
+            return self._over(
+                self.part(start * row_bytes, count * row_bytes), (count, *self.shape[1:]), self.dtype
+            )
+        index = key + rows if key < 0 else key
+        if not 0 <= index < rows:
+            raise IndexError(f"Buffer: index {key} is outside its {rows} rows")
+        return self._over(self.part(index * row_bytes, row_bytes), self.shape[1:], self.dtype)
+
+    def reshape(self, *shape: int) -> Buffer:
+        """The same memory under another shape of the same size."""
+        if math.prod(shape) != math.prod(self.shape):
+            raise InvalidValueError(f"Buffer: shape {self.shape} cannot become {shape}")
+        return self._over(self, shape, self.dtype)
+
+    def copy_from(self, source: Buffer | npt.ArrayLike, *, stream: _core.Stream | None = None) -> None:
+        """Copy the elements of a buffer or host array of the same shape and type.
+
+        With ``stream`` a copy between buffers is queued there; without, it is done on return.
+        """
+        if isinstance(source, Buffer):
+            self._require_same(source.shape, source.dtype)
+            self.read_device(source, stream)
+            return
+        if stream is not None:
+            raise InvalidTypeError("Buffer.copy_from: only a copy between buffers can be queued on a stream")
+        array = _dtypes.contiguous(source)
+        self._require_same(array.shape, _dtypes.name_of(array.dtype))
+        self.read_host(_dtypes.as_bytes(array))
+
+    def fill(self, byte: int) -> None:
+        """Set every byte."""
+        self.fill_bytes(byte)
+
+    def to_numpy(self, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """A copy in host memory. Work on streams is not waited for: synchronise first."""
+        import numpy as np
+
+        if out is None:
+            out = np.empty(self.shape, _dtypes.numpy_dtype(self.dtype))
+        else:
+            self._require_same(out.shape, _dtypes.name_of(out.dtype))
+            if not out.flags.c_contiguous or not out.flags.writeable:
+                raise InvalidValueError("Buffer.to_numpy: out must be contiguous and writable")
+        self.write_host(_dtypes.as_bytes(out))
+        return out
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _core.DLPACK_DEVICE_TYPE, self.device.id
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The array for another library. Waits for the device first, unless ``stream`` is -1."""
+        if stream != -1:
+            self.device.synchronize()
+        if dl_device == _HOST:
+            if copy is False:
+                raise BufferError("Buffer: device memory reaches the host only as a copy")
+            return self.to_numpy().__dlpack__()
+        if dl_device is not None and dl_device != self.__dlpack_device__():
+            raise BufferError(f"Buffer: is on DLPack device {self.__dlpack_device__()}, not {dl_device}")
+        source = self
+        if copy:
+            source = Buffer(self.device, self.shape, self.dtype)
+            source.copy_from(self)
+        code, bits = _dtypes.to_dlpack(self.dtype)
+        return source.make_dlpack(list(self.shape), code, bits, max_version is not None and max_version[0] >= 1)
+
+    def __repr__(self) -> str:
+        return f"<aivops.Buffer {self.shape} {self.dtype} on device {self.device.id}>"
+
+    def _require_same(self, shape: tuple[int, ...], dtype: str) -> None:
+        if shape != self.shape or dtype != self.dtype:
+            raise InvalidValueError(
+                f"Buffer: expected {self.shape} of {self.dtype}, found {shape} of {dtype}; "
+                "shapes and types must be equal"
+            )

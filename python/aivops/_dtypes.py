@@ -1,0 +1,93 @@
+"""Element types by name: sizes, DLPack codes, and numpy's view of them. numpy is imported on first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import InvalidTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class _Type(NamedTuple):
+    bytes: int
+    code: int  # DLPack's DLDataTypeCode
+    extra: bool = False  # numpy knows it through ml_dtypes only
+
+
+
+_TYPES = {
+    "bool": _Type(1, 6),
+    "int8": _Type(1, 0),
+    "int16": _Type(2, 0),
+    "int32": _Type(4, 0),
+    "int64": _Type(8, 0),
+    "uint8": _Type(1, 1),
+    "uint16": _Type(2, 1),
+    "uint32": _Type(4, 1),
+    "uint64": _Type(8, 1),
+    "float16": _Type(2, 2),
+    "float32": _Type(4, 2),
+    "float64": _Type(8, 2),
+    "bfloat16": _Type(2, 4, extra=True),
+    "float8_e4m3fn": _Type(1, 10, extra=True),
+    "float8_e5m2": _Type(1, 12, extra=True),
+    "float8_e8m0fnu": _Type(1, 14, extra=True),
+}
+
+
+def name_of(dtype: object) -> str:
+    """The name of an element type that is given as a name, a numpy type or a numpy dtype."""
+    if isinstance(dtype, str):
+        name = dtype
+    else:
+        name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    if name not in _TYPES:
+        raise InvalidTypeError(f"dtype {name!r} is not an element type of Buffer; known are {', '.join(_TYPES)}")
+    return name
+
+
+def itemsize(name: str) -> int:
+    return _TYPES[name].bytes
+
+
+def to_dlpack(name: str) -> tuple[int, int]:
+    """DLPack's type code and bits."""
+    entry = _TYPES[name]
+    return entry.code, entry.bytes * 8
+
+
+def from_dlpack(code: int, bits: int) -> str:
+    for name, entry in _TYPES.items():
+        if (entry.code, entry.bytes * 8) == (code, bits):
+            return name
+    raise InvalidTypeError(f"DLPack type code {code} with {bits} bits is not an element type of Buffer")
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    import numpy as np
+
+    if not _TYPES[name].extra:
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+    except ModuleNotFoundError as error:
+        raise InvalidTypeError(f"dtype {name!r}: numpy has it from ml_dtypes only; pip install ml_dtypes") from error
+    return np.dtype(getattr(ml_dtypes, name))
+
+
+def contiguous(array: npt.ArrayLike) -> npt.NDArray[Any]:
+    """The array itself, or a contiguous copy of it."""
+    import numpy as np
+
+    made = np.asarray(array)
+    return made if made.flags.c_contiguous else np.ascontiguousarray(made)
+
+
+def as_bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """The memory of a contiguous array, whatever its type."""
+    import numpy as np
+
+    return array.reshape(-1).view(np.uint8)

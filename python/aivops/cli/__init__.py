@@ -1,0 +1,52 @@
+"""The command line. Every subcommand is a module here with ``register(subparsers)`` and ``run(args) -> int``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from ..errors import Error
+
+COMMANDS = ["doctor", "toolkit-dir", "cmake-dir"]
+
+USAGE_ERROR = 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="aivops",
+        description="Communication operators for Ascend AI Vector cores: compile, verify, package, dispatch.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        import_module(f"{__name__}.{command.replace('-', '_')}").register(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand. 0: clean, 1: findings or failure, 2: wrong usage."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.version:
+        from .. import _core
+
+        print(_core.__version__)
+        return 0
+    if args.command is None:
+        parser.print_help()
+        return USAGE_ERROR
+    try:
+        status: int = args.run(args)
+    except Error as error:
+        print(f"aivops {args.command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader has seen enough; leave nothing for the interpreter to flush into the closed pipe.
+        sys.stdout = None
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status
