@@ -109,7 +109,8 @@ void register_kernel(nb::module_& m) {
         });
 
     nb::class_<SharedLaunch>(m, "PreparedLaunch", "A launch made ready once and queued many times.")
-        .def("__call__", &call_prepared, "args"_a, "Queue it. Arguments, when given, replace all of the prepared ones.")
+        .def("__call__", &call_prepared, nb::sig("def __call__(self, *args: object) -> None"),
+             "Queue it. Arguments, when given, replace all of the prepared ones.")
         .def("__setitem__", &set_argument, "parameter"_a, "value"_a.none(), "Replace one argument, by index or name.")
         .def_prop_ro("blocks", [](SharedLaunch& self) { return self.get().blocks(); })
         .def_prop_ro("kernel", [](SharedLaunch& self) { return self.get().kernel(); })
@@ -132,8 +133,11 @@ void register_kernel(nb::module_& m) {
             "Bytes of the argument block; None when the binary does not describe it.")
         .def_prop_ro("origin", &Kernel::origin, "The binary's path.")
         .def("launch", &launch_kernel, "stream"_a, "args"_a, "config"_a = nb::none(),
+             nb::sig("def launch(self, stream: Stream, *args: object, config: LaunchConfig | None = None) -> None"),
              "Queue one launch. Everything is checked before anything is queued.")
         .def("prepare", &prepare_launch, "stream"_a, "args"_a, "config"_a = nb::none(),
+             nb::sig("def prepare(self, stream: Stream, *args: object, config: LaunchConfig | None = None) -> "
+                     "PreparedLaunch"),
              "Make a launch ready to be queued many times.")
         .def("__repr__",
              [](const Kernel& self) { return "<aivops.Kernel " + self.name() + " of " + self.origin() + ">"; });

@@ -1,6 +1,7 @@
 """AivOps: compile, verify, package and dispatch communication operators for Ascend AI Vector cores.
 
-Importing this package loads neither its extension module nor a toolkit nor numpy: names are resolved on first use.
+Importing this package loads neither its extension module nor a toolkit nor numpy: names are resolved on
+first use.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Binary(_core.Binary):
 def load_kernels(package: str, *, toolkit: _core.Toolkit | None = None) -> _core.KernelSet:
     """The kernels that an installed distribution ships, for the toolkit in use.
 
-    :param package: name in the entry-point group ``aivops.kernels``, or an importable package with a ``kernels`` folder
+    :param package: name in the entry-point group ``aivops.kernels``, or a package with a ``kernels`` folder
     :raises BinaryError: there is no such set, or it has nothing for this toolkit
     """
     registered = {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}
@@ -49,7 +49,7 @@ def load_kernels(package: str, *, toolkit: _core.Toolkit | None = None) -> _core
     except ModuleNotFoundError as error:
         known = ", ".join(sorted(registered)) or "none"
         raise BinaryError(
-            f"load_kernels({package!r}): no distribution registers kernels of this name, and no package is called so; "
-            f"installed kernel sets: {known}"
+            f"load_kernels({package!r}): no distribution registers kernels of this name, and no package is "
+            f"called so; installed kernel sets: {known}"
         ) from error
     return _core.KernelSet.open(toolkit or _toolkit.current(), Path(str(folder)))

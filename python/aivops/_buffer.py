@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _core, _dtypes
 from .errors import InvalidTypeError, InvalidValueError
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 _HOST = (1, 0)  # DLPack's CPU
 
 
 class Buffer(_core.Memory):
-    """An array in device memory, contiguous. Slices share it; the last of them frees it, after launches that use it.
+    """A contiguous array in device memory. Slices share it; it is freed after the last of them, and not
+    before launches that use it are done.
 
     :param shape: elements, or elements along each axis
     :param dtype: name of the element type, or a numpy type
@@ -115,8 +116,6 @@ class Buffer(_core.Memory):
 
     def to_numpy(self, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """A copy in host memory. Work on streams is not waited for: synchronise first."""
-        import numpy as np
-
         if out is None:
             out = np.empty(self.shape, _dtypes.numpy_dtype(self.dtype))
         else:
@@ -151,7 +150,9 @@ class Buffer(_core.Memory):
             source = Buffer(self.device, self.shape, self.dtype)
             source.copy_from(self)
         code, bits = _dtypes.to_dlpack(self.dtype)
-        return source.make_dlpack(list(self.shape), code, bits, max_version is not None and max_version[0] >= 1)
+        return source.make_dlpack(
+            list(self.shape), code, bits, max_version is not None and max_version[0] >= 1
+        )
 
     def __repr__(self) -> str:
         return f"<aivops.Buffer {self.shape} {self.dtype} on device {self.device.id}>"

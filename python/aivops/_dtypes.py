@@ -1,21 +1,20 @@
-"""Element types by name: sizes, DLPack codes, and numpy's view of them. numpy is imported on first use."""
+"""Element types by name: sizes, DLPack codes, and numpy's view of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from .errors import InvalidTypeError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 class _Type(NamedTuple):
     bytes: int
     code: int  # DLPack's DLDataTypeCode
     extra: bool = False  # numpy knows it through ml_dtypes only
-
 
 
 _TYPES = {
@@ -45,7 +44,9 @@ def name_of(dtype: object) -> str:
     else:
         name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
     if name not in _TYPES:
-        raise InvalidTypeError(f"dtype {name!r} is not an element type of Buffer; known are {', '.join(_TYPES)}")
+        raise InvalidTypeError(
+            f"dtype {name!r} is not an element type of Buffer; known are {', '.join(_TYPES)}"
+        )
     return name
 
 
@@ -67,27 +68,24 @@ def from_dlpack(code: int, bits: int) -> str:
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    import numpy as np
-
     if not _TYPES[name].extra:
         return np.dtype(name)
     try:
-        import ml_dtypes
+        ml_dtypes = import_module("ml_dtypes")
     except ModuleNotFoundError as error:
-        raise InvalidTypeError(f"dtype {name!r}: numpy has it from ml_dtypes only; pip install ml_dtypes") from error
-    return np.dtype(getattr(ml_dtypes, name))
+        raise InvalidTypeError(
+            f"dtype {name!r}: numpy has it from ml_dtypes only; pip install ml_dtypes"
+        ) from error
+    made: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return made
 
 
 def contiguous(array: npt.ArrayLike) -> npt.NDArray[Any]:
     """The array itself, or a contiguous copy of it."""
-    import numpy as np
-
     made = np.asarray(array)
     return made if made.flags.c_contiguous else np.ascontiguousarray(made)
 
 
 def as_bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """The memory of a contiguous array, whatever its type."""
-    import numpy as np
-
     return array.reshape(-1).view(np.uint8)

@@ -77,7 +77,7 @@ class VerificationError(Error):
 
 
 class PeerTimeoutError(Error, TimeoutError):
-    """A rank waited too long for another; the message says who for whom, at which flag, expected and found."""
+    """A rank waited too long for another: who for whom, at which flag, expected and found."""
 
 
 class PeerDiedError(Error):

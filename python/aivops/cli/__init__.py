@@ -1,4 +1,4 @@
-"""The command line. Every subcommand is a module here with ``register(subparsers)`` and ``run(args) -> int``."""
+"""The command line. A subcommand is a module here with ``register(subparsers)`` and ``run(args) -> int``."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     if args.version:
-        from .. import _core
-
-        print(_core.__version__)
+        print(import_module("aivops._core").__version__)
         return 0
     if args.command is None:
         parser.print_help()

@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any, NamedTuple
 
@@ -15,7 +16,14 @@ from .. import _core, _toolkit
 from .._binary import ENTRY_POINT_GROUP, load_kernels
 from ..errors import Error
 
-VARIABLES = ["AIVOPS_TOOLKIT", "ASCEND_HOME_PATH", "AIVOPS_EMU_SOC", "AIVOPS_EMU_DEVICES", "AIVOPS_EMU_CXX", "CXX"]
+VARIABLES = [
+    "AIVOPS_TOOLKIT",
+    "ASCEND_HOME_PATH",
+    "AIVOPS_EMU_SOC",
+    "AIVOPS_EMU_DEVICES",
+    "AIVOPS_EMU_CXX",
+    "CXX",
+]
 
 
 class Check(NamedTuple):
@@ -64,7 +72,7 @@ def _checks() -> Iterator[Check]:
     yield _find_compiler()
     if devices.problem is None:
         for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
-            yield _try(f"kernels {point.name}", lambda name=point.name: _describe_kernels(name))
+            yield _try(f"kernels {point.name}", partial(_describe_kernels, point.name))
 
 
 def _try(name: str, describe: Callable[[], str]) -> Check:
@@ -84,7 +92,9 @@ def _installed(distribution: str) -> str:
 def _describe_choice() -> str:
     choice = _toolkit.choose()
     info = _core.read_toolkit_info(choice.root)
-    chosen = "no variable is set and there is no NPU" if choice.reason == "default" else f"{choice.reason} says so"
+    chosen = (
+        "no variable is set and there is no NPU" if choice.reason == "default" else f"{choice.reason} says so"
+    )
     return f"{info.name} {info.version} at {info.root} (machine {info.machine}; {chosen})"
 
 
@@ -109,7 +119,9 @@ def _find_compiler() -> Check:
         found = shutil.which(name)
         if found:
             return Check("C++ compiler", found)
-    return Check("C++ compiler", "none", "kernels cannot be compiled for emulated devices; install g++ or clang++")
+    return Check(
+        "C++ compiler", "none", "kernels cannot be compiled for emulated devices; install g++ or clang++"
+    )
 
 
 def _describe_kernels(name: str) -> str:

@@ -1,0 +1,340 @@
+"""Native part of aivops."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Annotated, Any, overload
+
+from numpy.typing import NDArray
+from typing_extensions import CapsuleType
+
+class ToolkitSearch:
+    """Where to look for the emulated toolkit and for signs of an NPU."""
+
+    def __init__(self) -> None: ...
+    @property
+    def emulated_root(self) -> pathlib.Path: ...
+    @emulated_root.setter
+    def emulated_root(self, arg: str | os.PathLike[str], /) -> None: ...
+    @property
+    def device_nodes(self) -> list[pathlib.Path]: ...
+    @device_nodes.setter
+    def device_nodes(self, arg: Sequence[str | os.PathLike[str]], /) -> None: ...
+    @property
+    def standard_roots(self) -> list[pathlib.Path]: ...
+    @standard_roots.setter
+    def standard_roots(self, arg: Sequence[str | os.PathLike[str]], /) -> None: ...
+
+class ToolkitChoice:
+    """A toolkit's root and what decided for it."""
+
+    @property
+    def root(self) -> pathlib.Path: ...
+    @property
+    def reason(self) -> str: ...
+
+class ToolkitInfo:
+    """What a toolkit says of itself on disk."""
+
+    @property
+    def root(self) -> pathlib.Path: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def machine(self) -> str: ...
+
+def select_toolkit(search: ToolkitSearch) -> ToolkitChoice:
+    """AIVOPS_TOOLKIT, else ASCEND_HOME_PATH, else the emulated toolkit."""
+
+def read_toolkit_info(root: str | os.PathLike[str]) -> ToolkitInfo: ...
+
+class Toolkit:
+    """A toolkit in use by this process."""
+
+    @staticmethod
+    def open(root: str | os.PathLike[str]) -> Toolkit:
+        """Open the toolkit at `root`, or return it when it is open."""
+
+    @property
+    def root(self) -> pathlib.Path: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def machine(self) -> str:
+        """
+        Machine of the binaries it runs: ascend, emulated-x86_64 or emulated-aarch64.
+        """
+
+    @property
+    def library(self) -> pathlib.Path: ...
+    @property
+    def device_count(self) -> int: ...
+    @property
+    def soc_name(self) -> str: ...
+    @property
+    def architecture(self) -> str:
+        """Compiler architecture of its vector cores."""
+
+    def __repr__(self) -> str: ...
+
+class Device:
+    """One device of a toolkit."""
+
+    def __init__(self, id: int = 0, *, toolkit: Toolkit | None = None) -> None: ...
+    @property
+    def id(self) -> int: ...
+    @property
+    def toolkit(self) -> Toolkit: ...
+    @property
+    def soc_name(self) -> str: ...
+    @property
+    def architecture(self) -> str:
+        """Compiler architecture of the vector cores."""
+
+    @property
+    def vector_cores(self) -> int:
+        """Vector cores of the hardware."""
+
+    @property
+    def vector_core_limit(self) -> int:
+        """Vector cores that launches of this process may use."""
+
+    @vector_core_limit.setter
+    def vector_core_limit(self, arg: int, /) -> None: ...
+    def reset_vector_core_limit(self) -> None: ...
+    @property
+    def memory(self) -> tuple[int, int]:
+        """Free and total bytes of device memory."""
+
+    @property
+    def max_timeout(self) -> float:
+        """Longest time limit of a kernel, in seconds."""
+
+    def effective_timeout(self, timeout: float | None = None) -> float:
+        """Seconds that a launch with this time limit gets."""
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Wait for everything on this device and raise what failed."""
+
+    def __eq__(self, other: object | None) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+class Event:
+    """A point in a stream."""
+
+    def __init__(self, device: Device) -> None: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def handle(self) -> int: ...
+    def query(self) -> bool:
+        """Whether the stream has come past it."""
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Wait until the stream has come past it."""
+
+    def elapsed_since(self, start: Event) -> float:
+        """Seconds from `start` to this event."""
+
+class Stream:
+    """A queue of work on one device."""
+
+    def __init__(self, device: Device) -> None: ...
+    @staticmethod
+    def borrow(device: Device, handle: int) -> Stream:
+        """Use a stream that someone else owns; 0 is the device's default stream."""
+
+    @property
+    def device(self) -> Device: ...
+    @property
+    def handle(self) -> int:
+        """The aclrtStream, as a number."""
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Wait for everything queued so far and raise what failed."""
+
+    def query(self) -> bool:
+        """True when everything queued so far is done."""
+
+    def record(self, event: Event) -> None: ...
+    def wait(self, event: Event) -> None:
+        """What is queued from here on starts after `event`."""
+
+    @property
+    def vector_cores(self) -> int:
+        """Vector cores that a launch may use; set to limit them for this stream."""
+
+    @vector_cores.setter
+    def vector_cores(self, arg: int, /) -> None: ...
+    def reset_vector_core_limit(self) -> None: ...
+    def __repr__(self) -> str: ...
+
+class Memory:
+    """Device memory, or a part of it."""
+
+    @overload
+    def __init__(self, device: Device, nbytes: int) -> None: ...
+    @overload
+    def __init__(self, memory: Memory) -> None: ...
+    @staticmethod
+    def at_address(device: Device, pointer: int, nbytes: int, owner: object | None) -> Memory:
+        """Use memory of `owner`, which is kept alive."""
+
+    @property
+    def device(self) -> Device: ...
+    @property
+    def pointer(self) -> int:
+        """Address on the device."""
+
+    @property
+    def nbytes(self) -> int: ...
+    def part(self, offset: int, nbytes: int) -> Memory:
+        """A range of the same memory."""
+
+    def read_host(
+        self, source: Annotated[NDArray[Any], dict(order="C", device="cpu", writable=False)]
+    ) -> None:
+        """Copy from a contiguous host array of the same number of bytes."""
+
+    def write_host(self, destination: Annotated[NDArray[Any], dict(order="C", device="cpu")]) -> None:
+        """Copy to a contiguous host array of the same number of bytes."""
+
+    def read_device(self, source: Memory, stream: Stream | None = None) -> None:
+        """Copy from device memory of the same number of bytes."""
+
+    def fill_bytes(self, value: int) -> None: ...
+    def make_dlpack(self, shape: Sequence[int], code: int, bits: int, versioned: bool) -> CapsuleType:
+        """A DLPack capsule of this memory; it does not synchronise any stream."""
+
+DLPACK_DEVICE_TYPE: int = 12
+
+def open_dlpack(device: Device, array: object) -> tuple[Memory, list[int], int, int]:
+    """
+    Memory, shape, type code and bits of a DLPack array that lives on `device`.
+    """
+
+class LaunchConfig:
+    """How a launch runs: blocks, schedule, time limit."""
+
+    def __init__(
+        self, *, blocks: int | None = None, schedule: str = "batch", timeout: float | None = None
+    ) -> None: ...
+    @property
+    def blocks(self) -> int | None:
+        """None: every vector core that the stream may use."""
+
+    @property
+    def schedule(self) -> str: ...
+    @property
+    def timeout(self) -> float | None:
+        """
+        Seconds; None: the smaller of 1800 and the device's maximum; inf: never.
+        """
+
+    def __repr__(self) -> str: ...
+
+class Parameter:
+    """One parameter of a kernel."""
+
+    @property
+    def name(self) -> str:
+        """Empty when the source does not name it."""
+
+    @property
+    def offset(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def kind(self) -> str:
+        """struct, pointer, int, uint, float, bool, half or bfloat16."""
+
+    def __repr__(self) -> str: ...
+
+class PreparedLaunch:
+    """A launch made ready once and queued many times."""
+
+    def __call__(self, *args: object) -> None:
+        """Queue it. Arguments, when given, replace all of the prepared ones."""
+
+    def __setitem__(self, parameter: object, value: object | None) -> None:
+        """Replace one argument, by index or name."""
+
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def stream(self) -> Stream: ...
+
+class Kernel:
+    """A kernel of a binary."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str:
+        """K_TYPE_AIV, ...; empty when the binary does not say."""
+
+    @property
+    def parameters(self) -> list[Parameter] | None:
+        """None when the binary does not describe them."""
+
+    @property
+    def args_size(self) -> int | None:
+        """
+        Bytes of the argument block; None when the binary does not describe it.
+        """
+
+    @property
+    def origin(self) -> str:
+        """The binary's path."""
+
+    def launch(self, stream: Stream, *args: object, config: LaunchConfig | None = None) -> None:
+        """Queue one launch. Everything is checked before anything is queued."""
+
+    def prepare(self, stream: Stream, *args: object, config: LaunchConfig | None = None) -> PreparedLaunch:
+        """Make a launch ready to be queued many times."""
+
+    def __repr__(self) -> str: ...
+
+class Binary:
+    """A kernel binary: read once, checked, and loaded from those very bytes."""
+
+    def __init__(self, binary: Binary) -> None: ...
+    @staticmethod
+    def load(toolkit: Toolkit, path: str | os.PathLike[str], sha256: str = "") -> Binary: ...
+    @staticmethod
+    def from_bytes(toolkit: Toolkit, image: bytes, origin: str, sha256: str = "") -> Binary: ...
+    @property
+    def toolkit(self) -> Toolkit: ...
+    @property
+    def origin(self) -> str:
+        """The path it came from."""
+
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def machine(self) -> str: ...
+    @property
+    def architecture(self) -> str: ...
+    @property
+    def kernel_names(self) -> list[str]: ...
+    def get_kernel(self, name: str) -> Kernel: ...
+
+class KernelSet:
+    """The kernels that a package ships."""
+
+    @staticmethod
+    def open(toolkit: Toolkit, folder: str | os.PathLike[str]) -> KernelSet: ...
+    @property
+    def folder(self) -> pathlib.Path: ...
+    @property
+    def kernel_names(self) -> list[str]: ...
+    def get_kernel(self, name: str) -> Kernel: ...
+
+__version__: str
