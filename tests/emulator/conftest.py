@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from emulator.acl_api import Acl
 
 ARCHITECTURES = ("dav-c220-vec", "dav-c310-vec")
 
@@ -79,3 +80,10 @@ class KernelCompiler:
 @pytest.fixture(scope="session")
 def compiler(toolkit: Path) -> KernelCompiler:
     return KernelCompiler(toolkit)
+
+
+@pytest.fixture(scope="session")
+def acl(toolkit: Path) -> Acl:
+    """The emulated runtime, loaded into this process with its default settings."""
+    assert (toolkit / "lib64/libacl_rt.so").is_file(), f"{toolkit} has no libacl_rt.so: build target acl_rt"
+    return Acl(toolkit)
