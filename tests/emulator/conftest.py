@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,3 +88,11 @@ def acl(toolkit: Path) -> Acl:
     """The emulated runtime, loaded into this process with its default settings."""
     assert (toolkit / "lib64/libacl_rt.so").is_file(), f"{toolkit} has no libacl_rt.so: build target acl_rt"
     return Acl(toolkit)
+
+
+@pytest.fixture(scope="session")
+def kernels(compiler: KernelCompiler, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small kernels of kernels.asc, one behaviour each."""
+    source = tmp_path_factory.mktemp("kernels") / "kernels.asc"
+    shutil.copy(Path(__file__).parent / "kernels.asc", source)
+    return compiler.build(source)
