@@ -44,7 +44,7 @@ void check_host_layout(const ArgumentCheck& check, const std::map<std::string, K
                            {.kernel = check.kernel.name,
                             .message = kernel_entity(check.kernel.name) + " is not in the emulated build of its source",
                             .expected = "the same kernels in both builds",
-                            .found = std::to_string(layouts.size()) + " other kernels"});
+                            .found = counted(layouts.size(), "other kernel")});
     } else if (check.size && *check.size != layout->second.args_size &&
                *check.size != round_up(layout->second.args_size)) {
         check.mismatch("the layout of the host's side", round_up(layout->second.args_size));

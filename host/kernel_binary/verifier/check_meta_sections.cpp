@@ -80,6 +80,12 @@ void report_kernel_without_meta(const Checking& checking, std::string_view kerne
             fix = "correct the name in the section or in the export macro: " + printable(kernel);
         }
     }
+    if (fix.empty() && kernel.starts_with("_Z")) {
+        fix = "declare the kernel extern \"C\" and put AIVOPS_EXPORT_KERNEL(<its name>) of aivops/export.h into its "
+              "source";
+    } else if (fix.empty()) {
+        fix = "put AIVOPS_EXPORT_KERNEL(" + printable(kernel) + ") of aivops/export.h into its source";
+    }
     checking.add(RuleId::META050, {.kernel = kernel,
                                    .message = kernel_entity(kernel) + " has no meta section",
                                    .expected = ".ascend.meta." + printable(kernel),
@@ -132,7 +138,7 @@ void check_meta_sections(const Checking& checking) {
                       .offset = section.offset,
                       .message = section_entity(section.name) + " names no kernel",
                       .expected = "the name of a kernel of this binary",
-                      .found = near.empty() ? std::to_string(image.kernels.size()) + " kernels, none of this name"
+                      .found = near.empty() ? counted(image.kernels.size(), "kernel") + ", none of this name"
                                             : "kernel " + printable(near) + " is the nearest name",
                       .fix = near.empty() ? std::string() : "write .ascend.meta." + printable(near)});
     }

@@ -37,7 +37,7 @@ std::string explain_missing(const Image& image, std::string_view name, std::stri
         fix = "correct the name: the binary has " + printable(near);
         return "kernel " + printable(near);
     }
-    return std::to_string(image.kernels.size()) + " other kernels";
+    return counted(image.kernels.size(), "other kernel");
 }
 
 } // namespace
@@ -57,7 +57,7 @@ void check_requested_kernels(const Checking& checking) {
         if (is_glob(pattern)) {
             checking.add(RuleId::META030, {.message = "pattern " + printable(pattern) + " matches no kernel",
                                            .expected = "at least one kernel that matches",
-                                           .found = std::to_string(image.kernels.size()) + " kernels",
+                                           .found = counted(image.kernels.size(), "kernel"),
                                            .fix = "correct the pattern, or define a kernel that it matches"});
         } else {
             std::string fix;

@@ -41,6 +41,8 @@ void check_stack_record(const Checking& checking);
 void check_contents(const Checking& checking);
 
 std::string hex(std::uint64_t value);
+// "1 kernel", "2 kernels"
+std::string counted(std::uint64_t count, std::string_view thing);
 // "kernel NAME" with a printable name: how messages about a kernel begin.
 std::string kernel_entity(std::string_view name);
 std::string section_entity(std::string_view name);

@@ -21,15 +21,11 @@ Summary summarize(const std::vector<FileReport>& files) {
     return summary;
 }
 
-std::string counted(std::size_t count, const char* thing) {
-    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::optional<std::string> when_not_empty(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
 }
 
-void write_finding(JsonWriter& json, const Finding& finding) {
+void write_one(JsonWriter& json, const Finding& finding) {
     json.begin_object();
     json.key("rule").value(rule_name(finding.rule));
     json.key("severity").value(severity_name(finding.severity));
@@ -43,15 +39,55 @@ void write_finding(JsonWriter& json, const Finding& finding) {
     json.end_object();
 }
 
+void write_severities(JsonWriter& json, std::uint8_t set) {
+    json.begin_array();
+    for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kInfo}) {
+        if ((set & static_cast<std::uint8_t>(severity)) != 0) {
+            json.value(severity_name(severity));
+        }
+    }
+    json.end_array();
+}
+
 } // namespace
 
-void write_file_report(JsonWriter& json, const FileReport& file) {
+void write_findings(JsonWriter& json, const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings) {
+        write_one(json, finding);
+    }
+}
+
+std::string rules_json() {
+    JsonWriter json;
+    json.begin_array();
+    for (const Rule& rule : all_rules()) {
+        json.begin_object().key("id").value(rule_name(rule.id)).key("any");
+        write_severities(json, rule.any);
+        json.key("aiv");
+        write_severities(json, rule.aiv);
+        json.key("machines").begin_array();
+        if ((rule.machines & kOnAscend) != 0) {
+            json.value("ascend");
+        }
+        if ((rule.machines & kOnEmulated) != 0) {
+            json.value("emulated");
+        }
+        json.end_array().key("condition").value(rule.condition).key("consequence").value(rule.consequence);
+        json.key("fix").value(rule.fix).key("source").value(rule.source).key("since").value(rule.since).end_object();
+    }
+    json.end_array();
+    return json.text();
+}
+
+void write_file_report(JsonWriter& json, const FileReport& file, const std::function<void(std::size_t)>& more_of_kernel,
+                       const std::function<void()>& more_of_file) {
     json.begin_object();
     json.key("path").value(file.path);
     json.key("machine").value(file.machine);
     json.key("architecture").value(file.architecture);
     json.key("kernels").begin_array();
-    for (const KernelReport& kernel : file.kernels) {
+    for (std::size_t i = 0; i < file.kernels.size(); ++i) {
+        const KernelReport& kernel = file.kernels[i];
         json.begin_object().key("name").value(kernel.name).key("type");
         if (kernel.type) {
             json.value(kernel_type_name(*kernel.type));
@@ -59,13 +95,19 @@ void write_file_report(JsonWriter& json, const FileReport& file) {
             json.null();
         }
         json.key("offset").value(kernel.offset).key("size").value(kernel.size);
-        json.key("args_size").value(kernel.args_size).end_object();
+        json.key("args_size").value(kernel.args_size);
+        if (more_of_kernel) {
+            more_of_kernel(i);
+        }
+        json.end_object();
     }
     json.end_array().key("findings").begin_array();
-    for (const Finding& finding : file.findings) {
-        write_finding(json, finding);
+    write_findings(json, file.findings);
+    json.end_array();
+    if (more_of_file) {
+        more_of_file();
     }
-    json.end_array().end_object();
+    json.end_object();
 }
 
 std::string report_json(const std::vector<FileReport>& files) {

@@ -164,7 +164,7 @@ constexpr Rule kRules[] = {
     {RuleId::META050, W, E, kOnBoth,
      "a kernel has no section `.ascend.meta.<kernel>`",
      "loaded without a sidecar it is dispatched as a cube kernel on A2, A3 and A5",
-     "put AIVOPS_EXPORT_KERNEL(<kernel>) of aivops/export.h beside it: 8 bytes, 01 00 04 00 03 00 00 00",
+     "put AIVOPS_EXPORT_KERNEL(<kernel>) of aivops/export.h into its source; it writes 01 00 04 00 03 00 00 00",
      "runtime program.cc:1564-1691, runtime.cc:1610-1655", "0.1.0"},
     {RuleId::META051, W, W, kOnBoth,
      "a section `.ascend.meta.<name>` names no kernel of the binary",

@@ -128,6 +128,9 @@ const Rule& find_rule(RuleId id);
 std::string rule_name(RuleId id);
 std::string_view severity_name(Severity severity);
 
+// The table as JSON, for documents and other programs.
+std::string rules_json();
+
 } // namespace aivops::kernel_binary
 
 #endif // AIVOPS_KERNEL_BINARY_VERIFIER_RULES_H

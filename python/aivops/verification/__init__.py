@@ -1,0 +1,6 @@
+"""Verification of kernel binaries: `verify()` and the report that it returns. Nothing is loaded or run."""
+
+from ._report import FileReport, Finding, Kernel, Report
+from ._verify import verify
+
+__all__ = ["FileReport", "Finding", "Kernel", "Report", "verify"]

@@ -1,0 +1,212 @@
+"""Finds kernel binaries in what a user names: file, folder, wheel or zip, shared object, manifest."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from .. import _core
+from ..errors import Error
+from ._archive import Archive
+from ._printable import printable
+from ._report import Finding
+
+DOCUMENT_LIMIT = 64 << 20  # bytes of a JSON document
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A kernel binary and the JSON file beside it, if there is one."""
+
+    label: str
+    image: _core.KernelBinary
+    sidecar: bytes | None = None
+    shipped: bool = False  # part of a folder or archive, where the same bytes twice are worth a word
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A manifest and the way to its binaries: by relative path, None when there is no such file inside."""
+
+    label: str
+    text: bytes
+    read: Callable[[str], _core.KernelBinary | None]
+
+
+@dataclass(frozen=True)
+class Container:
+    """Something that holds binaries, and what is wrong with it itself."""
+
+    label: str
+    findings: tuple[Finding, ...] = field(default=())
+
+
+Input = Binary | Manifest | Container
+
+
+class UnreadableError(Error):
+    """A path that cannot be read, or holds nothing to verify."""
+
+
+class _Folder(Protocol):
+    """Files by relative path with '/': of a directory or an archive."""
+
+    def names(self) -> Iterator[str]: ...
+
+    def map(self, name: str) -> _core.KernelBinary | None: ...
+
+    def read(self, name: str) -> bytes | None: ...
+
+    def has(self, name: str) -> bool: ...
+
+
+def find_inputs(path: Path) -> Iterator[Input]:
+    """Raises UnreadableError."""
+    label = printable(str(path))
+    try:
+        if path.is_dir():
+            yield from _walk(_Directory(path), label)
+        elif path.suffix == ".json":
+            folder = _Directory(path.parent)
+            yield Manifest(label, path.read_bytes(), folder.map)
+        elif zipfile.is_zipfile(path):
+            yield from _archive(path, label)
+        else:
+            yield from _file(path, label)
+    except OSError as error:
+        raise UnreadableError(f"{label}: cannot be read ({error.strerror or error})") from error
+    except zipfile.BadZipFile as error:
+        raise UnreadableError(f"{label}: is no zip that can be read ({printable(str(error))})") from error
+
+
+def _file(path: Path, label: str) -> Iterator[Input]:
+    image = _core.KernelBinary.map(os.fspath(path))
+    yield from _embedded(image, label, False)
+    if not image.embedded():
+        sidecar = path.with_suffix(".json")
+        is_beside = sidecar.is_file() and sidecar.stat().st_size <= DOCUMENT_LIMIT
+        yield Binary(label, image, sidecar.read_bytes() if is_beside else None)
+
+
+def _archive(path: Path, label: str) -> Iterator[Input]:
+    with zipfile.ZipFile(path) as opened:
+        archive = Archive(opened)
+        found = yield from _members(_Members(archive), label)
+        if archive.findings:
+            yield Container(label, tuple(archive.findings))
+        elif not found:
+            raise UnreadableError(f"{label}: has no kernel binary to verify")
+
+
+def _walk(folder: _Folder, label: str) -> Iterator[Input]:
+    found = yield from _members(folder, label)
+    if not found:
+        raise UnreadableError(f"{label}: has no kernel binary to verify")
+
+
+def _members(folder: _Folder, label: str) -> Iterator[Input]:
+    """Yields what is worth verifying, and returns how much that was."""
+    found = 0
+    for name in folder.names():
+        member = f"{label}/{printable(name)}"
+        path = PurePosixPath(name)
+        if path.suffix == ".o":
+            image = folder.map(name)
+            if image is not None:
+                found += 1
+                beside = str(path.with_suffix(".json"))
+                yield Binary(member, image, folder.read(beside) if folder.has(beside) else None, True)
+        elif path.suffix == ".so" or ".so." in path.name:
+            image = folder.map(name)
+            if image is not None:
+                for part in _embedded(image, member, True):
+                    found += 1
+                    yield part
+        elif path.name == MANIFEST:
+            text = folder.read(name)
+            # Other tools have files of this name too.
+            if text is not None and b'"binaries"' in text and b'"schema"' in text:
+                found += 1
+                yield Manifest(member, text, _Relative(folder, path.parent).map)
+    return found
+
+
+def _embedded(image: _core.KernelBinary, label: str, shipped: bool) -> Iterator[Input]:
+    for name, part in image.embedded():
+        yield Binary(f"{label}:{name}", part, None, shipped)
+    findings = _parse_findings(image.check_embedding())
+    if findings:
+        yield Container(label, findings)
+
+
+def _parse_findings(text: str) -> tuple[Finding, ...]:
+    return tuple(Finding(**finding) for finding in json.loads(text))
+
+
+class _Directory:
+    """Links are not followed, so there are no loops and nothing outside is read."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def names(self) -> Iterator[str]:
+        for folder, folders, files in os.walk(self._root, onerror=_reraise):
+            folders.sort()
+            for name in sorted(files):
+                path = Path(folder, name)
+                if not path.is_symlink() and path.is_file():
+                    yield path.relative_to(self._root).as_posix()
+
+    def map(self, name: str) -> _core.KernelBinary | None:
+        if not self.has(name):
+            return None
+        return _core.KernelBinary.map(os.fspath(self._root / name))
+
+    def read(self, name: str) -> bytes | None:
+        path = self._root / name
+        return path.read_bytes() if path.stat().st_size <= DOCUMENT_LIMIT else None
+
+    def has(self, name: str) -> bool:
+        root = self._root.resolve()
+        path = root / name
+        return path.is_file() and path.resolve().is_relative_to(root)
+
+
+class _Members:
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def names(self) -> Iterator[str]:
+        return self._archive.names()
+
+    def map(self, name: str) -> _core.KernelBinary | None:
+        data = self._archive.read(name)
+        return None if data is None else _core.KernelBinary.from_bytes(data)
+
+    def read(self, name: str) -> bytes | None:
+        return self._archive.read(name) if self._archive.size(name) <= DOCUMENT_LIMIT else None
+
+    def has(self, name: str) -> bool:
+        return name in set(self._archive.names())
+
+
+class _Relative:
+    """Files of a folder inside another one."""
+
+    def __init__(self, folder: _Folder, parent: PurePosixPath) -> None:
+        self._folder = folder
+        self._parent = parent
+
+    def map(self, name: str) -> _core.KernelBinary | None:
+        path = str(self._parent / name)
+        return self._folder.map(path) if self._folder.has(path) else None
+
+
+def _reraise(error: OSError) -> None:
+    raise error

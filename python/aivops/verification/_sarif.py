@@ -1,0 +1,75 @@
+"""SARIF 2.1.0: reports for code-scanning services."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from .. import _core
+from ._report import FileReport, Finding, Report
+from ._rules import Rule, all_rules
+
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def sarif_document(report: Report) -> dict[str, Any]:
+    """One run; only the rules that have results are described."""
+    used = sorted({finding.rule for finding in report.findings})
+    index = {rule: position for position, rule in enumerate(used)}
+    return {
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "aivops verify",
+                        "version": _core.__version__,
+                        "rules": [_describe(all_rules()[rule]) for rule in used],
+                    }
+                },
+                "results": [
+                    _result(file, finding, index[finding.rule])
+                    for file in report.files
+                    for finding in file.findings
+                ],
+            }
+        ],
+    }
+
+
+def _describe(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.condition},
+        "fullDescription": {"text": f"{rule.condition}; {rule.consequence}"},
+        "help": {"text": rule.fix},
+        "defaultConfiguration": {"level": _LEVELS[(rule.any or rule.aiv)[0]]},
+    }
+
+
+def _result(file: FileReport, finding: Finding, rule_index: int) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(file.path)}}
+    if finding.offset is not None:
+        physical["region"] = {"byteOffset": finding.offset}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if finding.kernel:
+        location["logicalLocations"] = [{"name": finding.kernel, "kind": "function"}]
+    properties = {
+        key: value
+        for key, value in (
+            ("section", finding.section),
+            ("expected", finding.expected),
+            ("found", finding.found),
+            ("fix", finding.fix),
+        )
+        if value
+    }
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": rule_index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": f"{finding.message}; {finding.fix}"},
+        "locations": [location],
+        "properties": properties,
+    }

@@ -1,0 +1,82 @@
+"""`aivops.verify`: every kernel binary in what the caller names, through the native rules."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from ._inputs import Binary, Container, Input, Manifest, find_inputs
+from ._manifest import check_manifest
+from ._report import FileReport, Finding, Report
+from ._rules import make_finding
+
+PathLike = str | os.PathLike[str]
+
+
+def verify(
+    path: PathLike | Iterable[PathLike],
+    *,
+    profile: Literal["any", "aiv"] = "any",
+    machine: str = "",
+    architecture: str = "",
+    kernels: Sequence[str] = (),
+    allow_hard_sync: bool = False,
+) -> Report:
+    """Verifies files, folders, wheels and zips, shared objects with embedded kernels, and manifests.
+
+    `profile` "aiv" asks every kernel to be K_TYPE_AIV; `machine` and `architecture` are the ones expected
+    ("" for any); `kernels` are names or globs that each binary has to have, and no others. Raises
+    UnreadableError for a path that cannot be read or holds no kernel binary; a damaged binary is a finding.
+    """
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+
+    def check(binary: Binary) -> FileReport:
+        document = binary.image.verify(
+            binary.label,
+            profile=profile,
+            machine=machine,
+            architecture=architecture,
+            kernels=list(kernels),
+            allow_hard_sync=allow_hard_sync,
+        )
+        return FileReport.from_document(json.loads(document))
+
+    doubles = _Doubles()
+    files: list[FileReport] = []
+    for item in paths:
+        for found in find_inputs(Path(item)):
+            files.extend(_reports(found, check, doubles))
+    return Report(tuple(files))
+
+
+def _reports(found: Input, check: Callable[[Binary], FileReport], doubles: _Doubles) -> Iterator[FileReport]:
+    if isinstance(found, Binary):
+        report = check(found)
+        yield replace(report, findings=report.findings + tuple(_surroundings(found, doubles)))
+    elif isinstance(found, Manifest):
+        yield check_manifest(found)
+    elif isinstance(found, Container):
+        yield FileReport(found.label, "", "", findings=found.findings)
+
+
+def _surroundings(binary: Binary, doubles: _Doubles) -> Iterator[Finding]:
+    if binary.sidecar is not None:
+        yield from (Finding(**finding) for finding in json.loads(binary.image.check_sidecar(binary.sidecar)))
+    if binary.shipped:
+        yield from doubles.check(binary)
+
+
+class _Doubles:
+    """The same bytes shipped twice."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, str] = {}
+
+    def check(self, binary: Binary) -> Iterator[Finding]:
+        first = self._labels.setdefault(binary.image.sha256, binary.label)
+        if first != binary.label:
+            yield make_finding("META102", f"the bytes are those of {first}")
