@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     register_launch(m);
     register_kernel(m);
     register_binary(m);
+    register_kernel_binary(m);
 }

@@ -15,6 +15,7 @@ void register_memory(nanobind::module_& m);
 void register_launch(nanobind::module_& m);
 void register_kernel(nanobind::module_& m);
 void register_binary(nanobind::module_& m);
+void register_kernel_binary(nanobind::module_& m);
 
 } // namespace aivops::bindings
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .errors import PeerTimeoutError as PeerTimeoutError
     from .errors import ToolkitError as ToolkitError
     from .errors import VerificationError as VerificationError
+    from .verification import verify as verify
 
 # Where each public name comes from.
 _HOME = {
@@ -65,6 +66,7 @@ _HOME = {
     "get_cmake_dir": "_locations",
     "get_include": "_locations",
     "load_kernels": "_binary",
+    "verify": "verification",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605

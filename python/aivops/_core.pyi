@@ -337,4 +337,53 @@ class KernelSet:
     def kernel_names(self) -> list[str]: ...
     def get_kernel(self, name: str) -> Kernel: ...
 
+class KernelBinary:
+    """The bytes of a kernel binary. They are read, never loaded or run."""
+
+    @staticmethod
+    def map(path: str) -> KernelBinary:
+        """Maps a regular file; OSError when it cannot be read."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> KernelBinary: ...
+    def verify(
+        self,
+        path: str,
+        *,
+        profile: str = "any",
+        machine: str = "",
+        architecture: str = "",
+        kernels: Sequence[str] = [],
+        allow_hard_sync: bool = False,
+    ) -> str:
+        """The file's entry of a report, as JSON. `path` is only its name there."""
+
+    def inspect(self, path: str) -> str:
+        """The file's entry of a report with everything decoded, as JSON."""
+
+    def embedded(self) -> list[tuple[str, KernelBinary]]:
+        """Name and content of the kernel binaries inside a shared object."""
+
+    def check_embedding(self) -> str:
+        """Findings about the sections that hold kernel binaries, as JSON."""
+
+    def check_sidecar(self, text: bytes) -> str:
+        """Findings about the JSON file beside the binary, as JSON."""
+
+    def add_vector_records(self) -> tuple[bytes, list[str], str]:
+        """
+        A copy with the AIV records that are missing, the kernels that got one, and else why there is none.
+        """
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def sha256(self) -> str: ...
+
+def check_manifest(text: bytes, origin: str) -> str | None:
+    """What is wrong with a manifest; None when nothing is."""
+
+def verification_rules() -> str:
+    """The rules, as JSON."""
+
 __version__: str

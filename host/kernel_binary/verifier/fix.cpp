@@ -104,6 +104,8 @@ std::string append_records(const Image& image) {
     return bytes + headers;
 }
 
+} // namespace
+
 FixResult add_vector_records(const Image& image, const VerifyOptions& options) {
     FixResult result;
     result.refusal = find_obstacle(image, options);

@@ -70,7 +70,7 @@ class Archive:
 def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
     """Offsets of members whose data reaches into the next one's."""
     ordered = sorted(infos, key=lambda info: info.header_offset)
-    overlapping = set()
+    overlapping: set[int] = set()
     for info, following in itertools.pairwise(ordered):
         if info.header_offset + _LOCAL_HEADER_BYTES + info.compress_size > following.header_offset:
             overlapping.update((info.header_offset, following.header_offset))

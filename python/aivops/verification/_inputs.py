@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -110,7 +110,7 @@ def _walk(folder: _Folder, label: str) -> Iterator[Input]:
         raise UnreadableError(f"{label}: has no kernel binary to verify")
 
 
-def _members(folder: _Folder, label: str) -> Iterator[Input]:
+def _members(folder: _Folder, label: str) -> Generator[Input, None, int]:
     """Yields what is worth verifying, and returns how much that was."""
     found = 0
     for name in folder.names():

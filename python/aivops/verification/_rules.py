@@ -25,7 +25,10 @@ class Rule:
 
 
 def _rule(entry: dict[str, Any]) -> Rule:
-    return Rule(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
+    }
+    return Rule(**values)
 
 
 @functools.cache
