@@ -18,14 +18,6 @@ ThreadErrors& thread_errors() {
     return errors;
 }
 
-void keep(const std::string& message) {
-    ThreadErrors& errors = thread_errors();
-    errors.pending.push_front(message);
-    if (errors.pending.size() > kKeptMessages) {
-        errors.pending.pop_back();
-    }
-}
-
 // ACL's own checks are not recorded as a last error, the runtime's are.
 bool from_runtime(aclError code) {
     const int family = code / 1000;
@@ -81,13 +73,21 @@ const char* name_of(aclError code) {
 
 } // namespace
 
+void keep_message(const std::string& message) {
+    ThreadErrors& errors = thread_errors();
+    errors.pending.push_front(message);
+    if (errors.pending.size() > kKeptMessages) {
+        errors.pending.pop_back();
+    }
+}
+
 std::string describe_code(aclError code) {
     const char* name = name_of(code);
     return std::to_string(code) + (*name != '\0' ? " " : "") + name;
 }
 
 aclError fail(const char* function, aclError code, const std::string& message) {
-    keep(std::string(function) + ": " + message + " [" + describe_code(code) + "]");
+    keep_message(std::string(function) + ": " + message + " [" + describe_code(code) + "]");
     if (from_runtime(code)) {
         thread_errors().last = code;
     }
@@ -95,7 +95,7 @@ aclError fail(const char* function, aclError code, const std::string& message) {
 }
 
 void note(const char* function, const std::string& message) {
-    keep(std::string(function) + ": warning: " + message);
+    keep_message(std::string(function) + ": warning: " + message);
 }
 
 aclError null_argument(const char* function, const char* name) {

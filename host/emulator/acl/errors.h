@@ -11,6 +11,9 @@ namespace aivops::acl {
 /// Records the message and returns the code. Runtime codes also become the thread's last error.
 aclError fail(const char* function, aclError code, const std::string& message);
 
+/// Keeps a message for the calling thread.
+void keep_message(const std::string& message);
+
 /// A diagnostic of a call that succeeds all the same.
 void note(const char* function, const std::string& message);
 

@@ -3,6 +3,7 @@
 #include "containment.h"
 #include "device.h"
 #include "doorbell.h"
+#include "ipc_memory.h"
 #include "machine.h"
 #include "settings.h"
 #include "soc.h"
@@ -16,7 +17,8 @@
 namespace aivops::machine {
 namespace {
 
-constexpr uint32_t kEagerRereads = 4;    // before an unchanged poll waits for a change
+constexpr uint32_t kEagerRereads = 4;                  // before an unchanged poll waits for a change
+constexpr int64_t kPeerPatienceNs = 200 * 1000 * 1000; // without progress, before the peers' processes are looked at
 constexpr int64_t kRetryNs = 500 * 1000; // a poll that waits is tried anyway: its loop may look at the time as well
 constexpr std::byte kMissingArgument{0xcb};
 constexpr uint32_t kBlocksNamed = 4;
@@ -216,6 +218,15 @@ bool KernelRun::timed_out(int64_t now) {
         seen_progress_ = progress_;
         stalled_since_ = now;
         return false;
+    }
+    if (now - stalled_since_ > kPeerPatienceNs) {
+        if (std::optional<std::string> peer = find_ended_peer()) {
+            fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, *peer +
+                                                        " has ended; its memory is imported here, and nothing moved "
+                                                        "for " +
+                                                        seconds(now - stalled_since_) + "; " + describe_waiting());
+            return true;
+        }
     }
     if (launch_.timeout_ns != 0 && now - stalled_since_ > launch_.timeout_ns) {
         fail(ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, timeout_message(now - stalled_since_));

@@ -48,8 +48,10 @@ std::string hex(Address address) {
 } // namespace
 
 Arena::Arena(Range slot, uint64_t capacity) : slot_(slot), capacity_(capacity) {
-    descriptor_ = memfd_create("aivops-device-memory", MFD_CLOEXEC);
-    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(slot.size())) != 0) {
+    // Sealed, so that those who import it need not fear that it shrinks under their hands.
+    descriptor_ = memfd_create("aivops-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(slot.size())) != 0 ||
+        fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
         cannot_start("the shared memory of a device cannot be made");
     }
     if (mmap(pointer(slot.begin), slot.size(), PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, 0) ==

@@ -1,0 +1,35 @@
+#include "ipc_life.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace aivops::machine {
+namespace {
+
+flock one_byte(short type, uint64_t place) {
+    flock lock{};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = static_cast<off_t>(place);
+    lock.l_len = 1;
+    return lock;
+}
+
+} // namespace
+
+void hold_life(int descriptor, uint64_t place) {
+    flock lock = one_byte(F_WRLCK, place);
+    fcntl(descriptor, F_SETLK, &lock);
+}
+
+void drop_life(int descriptor, uint64_t place) {
+    flock lock = one_byte(F_UNLCK, place);
+    fcntl(descriptor, F_SETLK, &lock);
+}
+
+bool is_life_held(int descriptor, uint64_t place) {
+    flock lock = one_byte(F_WRLCK, place);
+    return fcntl(descriptor, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+} // namespace aivops::machine
