@@ -1,87 +1,250 @@
-// Instructions of the vector pipe: parameters hold offsets in the unified buffer, so that the machine may run them
-// late.
+// Instructions of the vector pipe: operands with strides, lanes chosen by a count or by masks and repeats.
+// Parameters hold offsets in the unified buffer, never pointers, because the machine may run an instruction late.
 #ifndef AIVOPS_EMULATOR_VECTOR_H
 #define AIVOPS_EMULATOR_VECTOR_H
 #pragma GCC system_header
 
+#include "../basic_api/kernel_struct_repeat.h"
 #include "../basic_api/kernel_tensor.h"
 
 namespace aivops_emulator {
 
+constexpr uint32_t kUbBlockBytes = 32;
+constexpr uint32_t kRepeatBytes = 256;
+
+struct Operand {
+    uint32_t offset;
+    uint32_t block_stride;  // bytes between 32-byte blocks of a repeat
+    uint32_t repeat_stride; // bytes between repeats
+};
+
+// The elements an instruction works on: `count` in a row, or, when `repeats` is not 0, the lanes of `mask` in each
+// repeat.
+struct Lanes {
+    uint64_t mask[2];
+    uint32_t count;
+    uint32_t repeats;
+};
+
 template <typename T>
-AIVOPS_EMU_INLINE T ub_load(const uint8_t* ub, uint32_t offset, uint32_t index) {
+AIVOPS_EMU_INLINE T ub_load(const uint8_t* ub, uint32_t offset) {
     T value;
-    __builtin_memcpy(&value, ub + offset + static_cast<size_t>(index) * sizeof(T), sizeof(T));
+    __builtin_memcpy(&value, ub + offset, sizeof(T));
     return value;
 }
 
 template <typename T>
-AIVOPS_EMU_INLINE void ub_store(uint8_t* ub, uint32_t offset, uint32_t index, T value) {
-    __builtin_memcpy(ub + offset + static_cast<size_t>(index) * sizeof(T), &value, sizeof(T));
+AIVOPS_EMU_INLINE void ub_store(uint8_t* ub, uint32_t offset, T value) {
+    __builtin_memcpy(ub + offset, &value, sizeof(T));
 }
 
-AIVOPS_EMU_INLINE AivEmuRange range(uint32_t offset, uint64_t bytes, bool write) {
-    AivEmuRange result{};
-    result.ub = offset;
-    result.bytes = static_cast<uint32_t>(bytes);
-    result.write = write;
-    result.align = 32;
-    return result;
+// Where element number `index` of a row lies.
+struct RowPosition {
+    uint32_t index;
+
+    template <typename T>
+    AIVOPS_EMU_INLINE uint32_t of(const Operand& operand) const {
+        return operand.offset + index * static_cast<uint32_t>(sizeof(T));
+    }
+};
+
+// Where lane `lane` of repeat `repeat` lies.
+struct LanePosition {
+    uint32_t repeat;
+    uint32_t lane;
+
+    template <typename T>
+    AIVOPS_EMU_INLINE uint32_t of(const Operand& operand) const {
+        constexpr uint32_t per_block = kUbBlockBytes / sizeof(T);
+        return operand.offset + repeat * operand.repeat_stride + lane / per_block * operand.block_stride +
+               lane % per_block * static_cast<uint32_t>(sizeof(T));
+    }
+};
+
+AIVOPS_EMU_INLINE bool is_selected(const Lanes& lanes, uint32_t lane) {
+    return (lanes.mask[lane / 64] >> lane % 64 & 1) != 0;
 }
 
-// Issues one instruction of the vector pipe; `parameters` are copied.
-template <typename Parameters, unsigned Count>
+// Calls `function` with the position of every selected element. `per_repeat` lanes make a repeat.
+template <typename Function>
+AIVOPS_EMU_INLINE void for_each_lane(const Lanes& lanes, uint32_t per_repeat, Function function) {
+    if (lanes.repeats == 0) {
+        for (uint32_t i = 0; i < lanes.count; ++i)
+            function(RowPosition{i});
+        return;
+    }
+    for (uint32_t repeat = 0; repeat < lanes.repeats; ++repeat) {
+        for (uint32_t lane = 0; lane < per_repeat; ++lane) {
+            if (is_selected(lanes, lane))
+                function(LanePosition{repeat, lane});
+        }
+    }
+}
+
+// ---- Lanes and operands as the API's overloads give them ----
+
+AIVOPS_EMU_INLINE Lanes row(int64_t count) {
+    return Lanes{{0, 0}, static_cast<uint32_t>(count), 0};
+}
+
+AIVOPS_EMU_INLINE Lanes masked(const uint64_t mask[2], uint32_t repeats) {
+    return Lanes{{mask[0], mask[1]}, 0, repeats};
+}
+
+// The first `lanes` of every repeat.
+AIVOPS_EMU_INLINE Lanes leading(uint64_t lanes, uint32_t repeats) {
+    const uint64_t all = ~uint64_t(0);
+    const uint64_t low = lanes >= 64 ? all : (uint64_t(1) << lanes) - 1;
+    const uint64_t high = lanes <= 64 ? 0 : lanes >= 128 ? all : (uint64_t(1) << (lanes - 64)) - 1;
+    return Lanes{{low, high}, 0, repeats};
+}
+
+// The lanes of SetVectorMask. In counter mode the mask is a number of elements and the repeats do not count.
+AIVOPS_EMU_INLINE Lanes by_register(uint32_t repeats) {
+    const uint64_t low = ~core_register(AIVOPS_EMU_REGISTER_MASK_LOW);
+    const uint64_t high = ~core_register(AIVOPS_EMU_REGISTER_MASK_HIGH);
+    if (core_register(AIVOPS_EMU_REGISTER_MASK_MODE) != 0)
+        return Lanes{{0, 0}, static_cast<uint32_t>(low), 0};
+    return Lanes{{low, high}, 0, repeats};
+}
+
+template <typename T>
+AIVOPS_EMU_INLINE Operand operand(const AscendC::LocalTensor<T>& tensor, uint32_t block_stride = 1,
+                                  uint32_t repeat_stride = 8) {
+    return Operand{tensor.address_.bufferAddr, block_stride * kUbBlockBytes, repeat_stride * kUbBlockBytes};
+}
+
+// ---- Issuing ----
+
+// What the machine is told about the bytes an instruction touches: a row, or one range per repeat. Not inlined: it
+// would be the largest part of every instruction, in the binary and in the time to compile it.
+class Ranges {
+  public:
+    __attribute__((noinline)) void add(const Operand& operand, const Lanes& lanes, uint32_t element_bytes,
+                                       uint32_t per_repeat, bool write) {
+        if (lanes.repeats == 0) {
+            push(operand.offset, static_cast<uint64_t>(lanes.count) * element_bytes, write);
+            return;
+        }
+        uint32_t first = per_repeat;
+        uint32_t last = 0;
+        for (uint32_t lane = 0; lane < per_repeat; ++lane) {
+            if (is_selected(lanes, lane)) {
+                first = lane < first ? lane : first;
+                last = lane;
+            }
+        }
+        if (first == per_repeat)
+            return;
+        const uint32_t per_block = kUbBlockBytes / element_bytes;
+        const uint32_t begin = first / per_block * operand.block_stride;
+        const uint32_t end = last / per_block * operand.block_stride + (last % per_block + 1) * element_bytes;
+        for (uint32_t repeat = 0; repeat < lanes.repeats; ++repeat) {
+            const uint32_t start = operand.offset + repeat * operand.repeat_stride;
+            // Repeats that follow each other without a gap are one range, and so is what no longer fits the list.
+            const bool follows = repeat > 0 && start + begin <= ranges_[count_ - 1].ub + ranges_[count_ - 1].bytes;
+            if (follows || (repeat > 0 && count_ == kLimit))
+                ranges_[count_ - 1].bytes = start + end - ranges_[count_ - 1].ub;
+            else
+                push(start + begin, end - begin, write);
+        }
+    }
+
+    __attribute__((noinline)) void push(uint32_t offset, uint64_t bytes, bool write) {
+        if (bytes == 0 || count_ == kLimit)
+            return;
+        AivEmuRange& range = ranges_[count_++];
+        range = AivEmuRange{};
+        range.ub = offset;
+        range.bytes = static_cast<uint32_t>(bytes);
+        range.write = write;
+        range.align = kUbBlockBytes;
+    }
+
+    const AivEmuRange* data() const { return ranges_; }
+    uint8_t count() const { return static_cast<uint8_t>(count_); }
+
+  private:
+    static constexpr uint32_t kLimit = 255;
+    AivEmuRange ranges_[kLimit];
+    uint32_t count_ = 0;
+};
+
+template <typename Parameters>
 AIVOPS_EMU_INLINE void issue_vector(const char* name, void (*execute)(uint8_t*, const void*),
-                                    const Parameters& parameters, const AivEmuRange (&ranges)[Count]) {
+                                    const Parameters& parameters, const Ranges& ranges) {
     static_assert(sizeof(Parameters) <= 256, "the machine copies at most 256 bytes");
     AivEmuCompute compute{};
     compute.name = name;
     compute.pipe = AIVOPS_EMU_PIPE_V;
-    compute.range_count = Count;
+    compute.range_count = ranges.count();
     compute.parameter_bytes = sizeof(Parameters);
-    compute.ranges = ranges;
+    compute.ranges = ranges.data();
     compute.execute = execute;
     compute.parameters = &parameters;
     table()->compute(block(), &compute);
 }
 
-// Vector arithmetic is done in float for the narrow floats; integers wrap.
+// ---- Element arithmetic ----
+
+// Narrow floats compute in float; integers as they are.
 template <typename T>
-struct Arithmetic {
+using Wide = ConditionalType<kIsAnyOf<T, half, bfloat16_t, fp8_e4m3fn_t, fp8_e5m2_t, fp8_e8m0_t>, float, T>;
+
+// Signed integers wrap, so they add, subtract and multiply as unsigned ones of at least 32 bits.
+template <typename T>
+struct Wrapping {
     using Type = T;
 };
 template <>
-struct Arithmetic<half> {
-    using Type = float;
-};
-template <>
-struct Arithmetic<bfloat16_t> {
-    using Type = float;
-};
-template <>
-struct Arithmetic<int8_t> {
+struct Wrapping<int8_t> {
     using Type = uint32_t;
 };
 template <>
-struct Arithmetic<int16_t> {
+struct Wrapping<uint8_t> {
     using Type = uint32_t;
 };
 template <>
-struct Arithmetic<uint8_t> {
+struct Wrapping<int16_t> {
     using Type = uint32_t;
 };
 template <>
-struct Arithmetic<uint16_t> {
+struct Wrapping<uint16_t> {
     using Type = uint32_t;
 };
 template <>
-struct Arithmetic<int32_t> {
+struct Wrapping<int32_t> {
     using Type = uint32_t;
 };
 template <>
-struct Arithmetic<int64_t> {
+struct Wrapping<int64_t> {
     using Type = uint64_t;
 };
+template <typename T>
+using WrappingType = typename Wrapping<T>::Type;
+
+// Bit 48 of CTRL off, the reset value, means saturating arithmetic of half (and on dav-c220-vec of bfloat16_t too):
+// infinities become the largest number and NaN becomes 0.
+constexpr uint32_t kControlNarrowFloats = 48;
+
+template <typename T>
+AIVOPS_EMU_INLINE bool saturates() {
+    if constexpr (kIsSame<T, half> || (kIsSame<T, bfloat16_t> && !kIsC310))
+        return (core_register(AIVOPS_EMU_REGISTER_CONTROL) >> kControlNarrowFloats & 1) == 0;
+    else
+        return false;
+}
+
+template <typename T>
+AIVOPS_EMU_INLINE T narrow(Wide<T> value, bool saturate) {
+    if constexpr (kIsSame<T, Wide<T>>) {
+        return value;
+    } else {
+        if (saturate && value != value)
+            return T::from_bits(0);
+        return T::from_bits(static_cast<typename T::Bits>(T::Format::encode(value, Rounding::rint, saturate)));
+    }
+}
 
 } // namespace aivops_emulator
 

@@ -9,6 +9,9 @@ namespace aivops_emulator {
 
 struct QueueBuffer;
 
+template <typename Operation, typename T>
+struct BinaryExpression;
+
 } // namespace aivops_emulator
 
 namespace AscendC {
@@ -59,6 +62,8 @@ class LocalTensor {
         address_.dataLen = count * sizeof(T);
     }
     AIVOPS_EMU_INLINE explicit LocalTensor(const TBuffAddr& address) : address_(address) {}
+    LocalTensor(const LocalTensor&) = default;
+    LocalTensor& operator=(const LocalTensor&) = default;
 
     AIVOPS_EMU_INLINE T GetValue(uint32_t index) const {
         T value;
@@ -76,6 +81,12 @@ class LocalTensor {
     }
 
     AIVOPS_EMU_INLINE ScalarReference<LocalTensor, T> operator()(uint32_t index) const { return {*this, index}; }
+
+    // Computes `src0 + src1` and the like into this tensor.
+    template <typename Operation>
+    AIVOPS_EMU_INLINE void operator=(const aivops_emulator::BinaryExpression<Operation, T>& expression) const {
+        expression.assign_to(*this);
+    }
 
     // The tensor from element `offset` on.
     AIVOPS_EMU_INLINE LocalTensor operator[](uint32_t offset) const {

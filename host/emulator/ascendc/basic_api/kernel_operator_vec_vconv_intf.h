@@ -1,0 +1,93 @@
+// Cast: conversion between element types.
+#ifndef AIVOPS_ASCENDC_KERNEL_OPERATOR_VEC_VCONV_INTF_H
+#define AIVOPS_ASCENDC_KERNEL_OPERATOR_VEC_VCONV_INTF_H
+#pragma GCC system_header
+
+#include "../aivops_emulator/conversion.h"
+#include "../aivops_emulator/elementwise.h"
+
+namespace aivops_emulator {
+
+template <typename To, typename From>
+constexpr bool kHasCastC220 =
+    (kIsSame<From, half> && kIsAnyOf<To, float, int32_t, int16_t, int8_t, uint8_t>) ||
+    (kIsSame<From, float> && kIsAnyOf<To, float, half, bfloat16_t, int64_t, int32_t, int16_t>) ||
+    (kIsSame<From, bfloat16_t> && kIsAnyOf<To, float, int32_t>) ||
+    (kIsAnyOf<From, int8_t, uint8_t> && kIsSame<To, half>) || (kIsSame<From, int16_t> && kIsAnyOf<To, half, float>) ||
+    (kIsSame<From, int32_t> && kIsAnyOf<To, float, int16_t, int64_t>) ||
+    (kIsSame<From, int64_t> && kIsAnyOf<To, int32_t, float>);
+
+template <typename T>
+constexpr bool kIsCastTypeC310 =
+    kIsNarrowFloat<T> || kIsAnyOf<T, float, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t>;
+
+template <typename To, typename From>
+constexpr bool kHasCast =
+    kHasCastC220<To, From> || (kIsC310 && kIsCastTypeC310<To> && kIsCastTypeC310<From> && !kIsSame<To, From>);
+
+struct CastParameters {
+    Operand destination;
+    Operand source;
+    Lanes lanes;
+    Rounding mode;
+    bool saturate;
+};
+
+template <typename To, typename From>
+constexpr uint32_t kCastLanes = kRepeatBytes / (sizeof(To) > sizeof(From) ? sizeof(To) : sizeof(From));
+
+template <typename To, typename From>
+void execute_cast(uint8_t* ub, const void* parameters) {
+    const CastParameters p = *static_cast<const CastParameters*>(parameters);
+    for_each_lane(p.lanes, kCastLanes<To, From>, [&](auto position) {
+        const From value = ub_load<From>(ub, position.template of<From>(p.source));
+        ub_store<To>(ub, position.template of<To>(p.destination), convert<To>(value, p.mode, p.saturate));
+    });
+}
+
+template <typename To, typename From>
+AIVOPS_EMU_INLINE void cast(const Operand& destination, const Operand& source, const Lanes& lanes,
+                            AscendC::RoundMode mode) {
+    static_assert(kHasCast<To, From>,
+                  "Cast: this architecture lacks the conversion between these types; docs/ascendc.md lists them");
+    if (mode == AscendC::RoundMode::CAST_HYBRID)
+        fault(AIVOPS_EMU_ASSERT, "Cast: CAST_HYBRID is for hifloat8_t only");
+    Ranges ranges;
+    ranges.add(source, lanes, sizeof(From), kCastLanes<To, From>, false);
+    ranges.add(destination, lanes, sizeof(To), kCastLanes<To, From>, true);
+    issue_vector("Cast", &execute_cast<To, From>,
+                 CastParameters{destination, source, lanes, static_cast<Rounding>(mode), saturates<To>()}, ranges);
+}
+
+} // namespace aivops_emulator
+
+namespace AscendC {
+
+template <typename T, typename U>
+AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
+                            const uint32_t count) {
+    aivops_emulator::cast<T, U>(aivops_emulator::operand(dst), aivops_emulator::operand(src),
+                                aivops_emulator::row(count), roundMode);
+}
+
+template <typename T, typename U, bool isSetMask = true>
+AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
+                            const uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+    aivops_emulator::cast<T, U>(
+        aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
+        aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
+        isSetMask ? aivops_emulator::masked(mask, repeatTime) : aivops_emulator::by_register(repeatTime), roundMode);
+}
+
+template <typename T, typename U, bool isSetMask = true>
+AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
+                            const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+    aivops_emulator::cast<T, U>(
+        aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
+        aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
+        isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime), roundMode);
+}
+
+} // namespace AscendC
+
+#endif
