@@ -3,7 +3,12 @@
 
 # The processor of the machine that runs the compilers, as toolkits spell it.
 function(_aivops_host_cpu out)
-    string(TOLOWER "${CMAKE_HOST_SYSTEM_PROCESSOR}" cpu)
+    set(processor "${CMAKE_HOST_SYSTEM_PROCESSOR}")
+    if(processor STREQUAL "")
+        # Before project().
+        cmake_host_system_information(RESULT processor QUERY OS_PLATFORM)
+    endif()
+    string(TOLOWER "${processor}" cpu)
     if(cpu MATCHES "^(amd64|x86_64)$")
         set(cpu x86_64)
     elseif(cpu MATCHES "arm|aarch64")
