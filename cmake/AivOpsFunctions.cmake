@@ -1,4 +1,7 @@
-# Everything the package defines. Including it defines functions and does nothing else.
+# Everything the package defines. Including it defines functions and does nothing else: the functions keep the policies that are set
+# here, and the caller's stay as they are.
+
+cmake_policy(VERSION 3.25...4.4)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/architecture_flags.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")

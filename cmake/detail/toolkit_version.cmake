@@ -17,11 +17,12 @@ function(_aivops_read_cann_version out number root cpu)
     foreach(file IN LISTS files)
         if(EXISTS "${file}")
             file(READ "${file}" text)
-            if(
-                text MATCHES "VERSION_STR[A-Z]*[ \t]+\"([0-9][^\"]*)\""
-                OR text MATCHES "(^|\n)[Vv]ersion[ \t]*=[ \t]*\"?([0-9][^\r\n\" ]*)"
-            )
-                set(version "${CMAKE_MATCH_${CMAKE_MATCH_COUNT}}")
+            string(REGEX MATCH "VERSION_STR[A-Z]*[ \t]+\"([0-9][^\"]*)\"" macro "${text}")
+            if(macro STREQUAL "")
+                string(REGEX MATCH "[Vv]ersion[ \t]*=[ \t]*\"?([0-9][^\r\n\" ]*)" line "${text}")
+            endif()
+            if(NOT "${CMAKE_MATCH_1}" STREQUAL "")
+                set(version "${CMAKE_MATCH_1}")
                 break()
             endif()
         endif()

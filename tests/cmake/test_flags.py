@@ -83,14 +83,14 @@ def test_options_change_what_they_name(project: CMakeProject, cann: Callable[...
         project,
         cann(),
         "dav-c310-vec",
-        "STACK_SIZE 16384 AUTO_SYNC ON RECORD_OVERFLOW ON DEBUG ON COMPILE_DEFINITIONS A=1 COMPILE_OPTIONS -Wall",
+        "STACK_SIZE 16384 AUTO_SYNC ON RECORD_OVERFLOW ON DEBUG ON COMPILE_DEFINITIONS MARK=1 COMPILE_OPTIONS -Wall",
     )
     assert "-cce-aicore-stack-size=0x4000" in flags
     assert "-cce-aicore-function-stack-size=0x4000" in flags
     assert "--cce-auto-sync" in flags
     assert "-cce-aicore-record-overflow=true" in flags
     assert flags[:2] == ["-O0", "-g"]
-    assert "-DA=1" in flags
+    assert "-DMARK=1" in flags
     assert flags[-1] == "-Wall"
 
 
