@@ -29,11 +29,12 @@ void check_own_layout(const Checking& checking, const Kernel& kernel) {
     }
     std::string error;
     if (!read_layout(checking.image.file.content(*layout->second), error)) {
-        checking.add(RuleId::META091,
-                     {.kernel = kernel.name,
-                      .section = layout->second->name,
-                      .offset = layout->second->offset,
-                      .message = kernel_entity(kernel.name) + " has a layout that cannot be read: " + error});
+        checking.add(RuleId::META091, {.kernel = kernel.name,
+                                       .section = layout->second->name,
+                                       .offset = layout->second->offset,
+                                       .message = kernel_entity(kernel.name) + " has a layout that cannot be read",
+                                       .expected = "a whole layout of version 1",
+                                       .found = error});
     }
 }
 

@@ -65,7 +65,7 @@ void check_device_image(const Checking& checking, const Section& first) {
                                        .message = section_entity(writable->name) + " is writable but not called .data",
                                        .expected = ".data"});
     }
-    const std::uint64_t image_bytes = end - first.offset;
+    const std::uint64_t image_bytes = end > first.offset ? end - first.offset : 0;
     if (last->type != elf::kNobits && !file.bytes().contains(last->offset, last->size)) {
         checking.add(RuleId::META019, {.section = last->name,
                                        .offset = last->offset,

@@ -124,7 +124,7 @@ void check_meta_sections(const Checking& checking) {
                                            .offset = section.offset,
                                            .message = kernel_entity(kernel) + " has a second meta section",
                                            .expected = "one"});
-        } else if (!kernel.empty() && kernel.size() < elf::kNameLimit && !kernels.contains(kernel)) {
+        } else if (image.symbols && !kernel.empty() && kernel.size() < elf::kNameLimit && !kernels.contains(kernel)) {
             unused.push_back(kernel);
         }
     }

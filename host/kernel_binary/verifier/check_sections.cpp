@@ -83,19 +83,29 @@ void check_leftovers(const Checking& checking) {
     }
     if (debug != nullptr) {
         checking.add(RuleId::META100, Severity::kWarning,
-                     {.section = debug->name, .offset = debug->offset, .message = "debug sections are kept"});
+                     {.section = debug->name,
+                      .offset = debug->offset,
+                      .message = "debug sections are kept",
+                      .found = std::to_string(debug->size) + " bytes in the first one"});
     } else if (frame != nullptr) {
         checking.add(RuleId::META100, Severity::kInfo,
-                     {.section = frame->name, .offset = frame->offset, .message = "the call frame table is kept"});
+                     {.section = frame->name,
+                      .offset = frame->offset,
+                      .message = "the call frame table is kept",
+                      .found = std::to_string(frame->size) + " bytes"});
     }
 }
 
 } // namespace
 
-void check_sections(const Checking& checking) {
+bool check_sections(const Checking& checking) {
     check_names(checking);
     check_ranges(checking);
+    if (!checking.image.file.has_section_names()) {
+        return false;
+    }
     check_leftovers(checking);
+    return true;
 }
 
 } // namespace aivops::kernel_binary

@@ -29,7 +29,8 @@ struct Checking {
 
 // False when the file is so wrong, or so foreign, that further checks would only repeat it.
 bool check_header(const Checking& checking);
-void check_sections(const Checking& checking);
+// False when sections have no names: every check behind it looks for them by name.
+bool check_sections(const Checking& checking);
 void check_loading(const Checking& checking);
 void check_symbols(const Checking& checking);
 void check_requested_kernels(const Checking& checking);

@@ -33,8 +33,7 @@ std::size_t FileReport::count(Severity severity) const {
 FileReport verify(const Image& image, const VerifyOptions& options) {
     FindingList findings(options.profile);
     const Checking checking{image, options, findings};
-    if (check_header(checking)) {
-        check_sections(checking);
+    if (check_header(checking) && check_sections(checking)) {
         check_loading(checking);
         check_symbols(checking);
         check_requested_kernels(checking);

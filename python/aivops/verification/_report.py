@@ -63,6 +63,14 @@ class FileReport:
             findings=tuple(Finding(**finding) for finding in document["findings"]),
         )
 
+    def document(self) -> dict[str, Any]:
+        """The entry of `files` in the JSON document."""
+        return {
+            **asdict(self),
+            "kernels": [asdict(kernel) for kernel in self.kernels],
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
 
 @dataclass(frozen=True)
 class Report:
@@ -102,7 +110,7 @@ class Report:
         """The JSON document of `aivops verify --format json`."""
         return {
             "schema": 1,
-            "files": [asdict(file) for file in self.files],
+            "files": [file.document() for file in self.files],
             "summary": {
                 "files": len(self.files),
                 "kernels": self.kernel_count,
