@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
     register_kernel(m);
     register_binary(m);
     register_kernel_binary(m);
+    register_comm(m);
 }

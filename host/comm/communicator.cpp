@@ -100,7 +100,7 @@ const Kernel& Communicator::kernel(const Algorithm& algorithm, DataType type) {
     if (known != kernels_.end()) {
         return known->second;
     }
-    Kernel found = group_.kernels(name);
+    Kernel found = group_.kernels->get_kernel(name);
     return kernels_.emplace(std::move(name), std::move(found)).first->second;
 }
 

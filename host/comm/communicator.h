@@ -5,10 +5,9 @@
 #include "failure.h"
 #include "window.h"
 
-#include <aivops/dispatch/kernel.h>
+#include <aivops/dispatch/kernel_set.h>
 
 #include <atomic>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,16 +15,13 @@
 
 namespace aivops {
 
-/// Finds a shipped kernel by name.
-using KernelSource = std::function<Kernel(const std::string&)>;
-
 /// What all ranks of a group share.
 struct GroupState {
     uint32_t size;
     uint32_t lanes;  // the most blocks a launch may have
     uint32_t blocks; // of every launch; 0: as the plan says
     Timeout timeout;
-    KernelSource kernels;
+    const KernelSet* kernels;
 
     std::atomic<bool> failed{false};
     std::mutex mutex;

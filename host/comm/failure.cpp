@@ -25,12 +25,29 @@ uint64_t flag_offset(uint32_t lane, uint32_t tag, uint32_t peer) {
     return kFlagsOffset + uint64_t(lane) * kFlagLaneBytes + tag % kStages * kFlagRowBytes + peer * kFlagBytes;
 }
 
-Stop stop_at(ControlArea control, Stop::Kind kind, uint32_t lane, uint32_t peer, uint32_t tag, uint64_t fingerprint) {
-    const uint64_t flag = flag_offset(lane, tag, peer);
+Stop stop_at(ControlArea control, Stop::Kind kind, uint32_t lane, uint32_t peer, uint64_t flag, uint32_t tag,
+             uint64_t fingerprint) {
     return Stop{kind,        lane,
                 peer,        flag,
                 tag,         word(control, flag, kWordTag),
                 fingerprint, two_words(control, flag, kWordFingerprint)};
+}
+
+// A lane that was aborted while it waited for one peer may have the other call of another peer before its eyes.
+std::optional<Stop> find_other_call(ControlArea control, const Stop& aborted, uint32_t ranks) {
+    if (call_of(aborted.own_fingerprint).operation == Operator::kSendRecv) {
+        return std::nullopt; // its tags are those of a channel
+    }
+    for (uint32_t peer = 0; peer < ranks; ++peer) {
+        const uint64_t flag = flag_offset(aborted.lane, aborted.expected_tag, peer);
+        const Stop stop = stop_at(control, Stop::Kind::kMismatch, aborted.lane, peer, flag, aborted.expected_tag,
+                                  aborted.own_fingerprint);
+        if (stop.found_tag == stop.expected_tag && stop.found_fingerprint != 0 &&
+            stop.found_fingerprint != stop.own_fingerprint) {
+            return stop;
+        }
+    }
+    return std::nullopt;
 }
 
 std::string in_hex(uint64_t value) {
@@ -49,18 +66,23 @@ std::optional<Stop> find_stop(ControlArea control, uint32_t ranks) {
         if (kind == 0) {
             continue;
         }
-        const uint32_t tag = word(control, report, kReportExpectedTag);
-        const uint64_t fingerprint = two_words(control, report, kReportOwnFingerprint);
-        // A lane that was aborted while it waited for one peer may have the mismatch of another one before its eyes.
-        for (uint32_t peer = 0; peer < ranks; ++peer) {
-            const Stop stop = stop_at(control, Stop::Kind::kMismatch, lane, peer, tag, fingerprint);
-            if (stop.found_tag == tag && stop.found_fingerprint != 0 && stop.found_fingerprint != fingerprint) {
-                return stop;
-            }
+        Stop stop{Stop::Kind::kMismatch,
+                  lane,
+                  word(control, report, kReportPeer),
+                  0,
+                  word(control, report, kReportExpectedTag),
+                  word(control, report, kReportFoundTag),
+                  two_words(control, report, kReportOwnFingerprint),
+                  two_words(control, report, kReportFoundFingerprint)};
+        if (kind == kKindMismatch) {
+            return stop;
+        }
+        if (const std::optional<Stop> seen = find_other_call(control, stop, ranks)) {
+            return seen;
         }
         if (!aborted) {
-            aborted =
-                stop_at(control, Stop::Kind::kAborted, lane, word(control, report, kReportPeer), tag, fingerprint);
+            stop.kind = Stop::Kind::kAborted;
+            aborted = stop;
         }
     }
     return aborted;
@@ -69,13 +91,23 @@ std::optional<Stop> find_stop(ControlArea control, uint32_t ranks) {
 std::optional<Stop> find_waiting(ControlArea control, uint32_t rank, uint32_t ranks) {
     for (uint32_t lane = 0; lane < kMaxLanes; ++lane) {
         const uint64_t record = kLanesOffset + uint64_t(lane) * kFlagBytes;
-        if (word(control, record, kWordBusy) == 0) {
+        const uint32_t busy = word(control, record, kWordBusy);
+        const uint64_t fingerprint = two_words(control, record, kWordFingerprint);
+        if (busy == kBusyInChannel) {
+            const Stop stop =
+                stop_at(control, Stop::Kind::kWaiting, lane, word(control, record, kWordPeer),
+                        word(control, record, kWordFlag), word(control, record, kWordExpected), fingerprint);
+            if (stop.found_tag != stop.expected_tag) {
+                return stop;
+            }
+        }
+        if (busy != kBusyInStep) {
             continue;
         }
         const uint32_t tag = word(control, record, kWordTag);
-        const uint64_t fingerprint = two_words(control, record, kWordFingerprint);
         for (uint32_t peer = 0; peer < ranks; ++peer) {
-            const Stop stop = stop_at(control, Stop::Kind::kWaiting, lane, peer, tag, fingerprint);
+            const Stop stop =
+                stop_at(control, Stop::Kind::kWaiting, lane, peer, flag_offset(lane, tag, peer), tag, fingerprint);
             if (peer != rank && (stop.found_tag != tag || stop.found_fingerprint == 0)) {
                 return stop;
             }

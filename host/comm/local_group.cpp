@@ -18,7 +18,7 @@ uint32_t lanes_of(const std::vector<Device>& devices) {
 } // namespace
 
 LocalGroup::LocalGroup(const std::vector<Device>& devices, uint64_t window_bytes, uint32_t blocks,
-                       const Timeout& timeout, KernelSource kernels) {
+                       const Timeout& timeout, const KernelSet& kernels) {
     state_.size = static_cast<uint32_t>(devices.size());
     if (devices.empty() || devices.size() > kMaxRanks) {
         throw InvalidValueError("LocalGroup: " + std::to_string(devices.size()) + " ranks, expected 1 to " +
@@ -32,7 +32,7 @@ LocalGroup::LocalGroup(const std::vector<Device>& devices, uint64_t window_bytes
     state_.blocks = blocks;
     devices.front().effective_timeout(timeout); // refuses what the device cannot count
     state_.timeout = timeout;
-    state_.kernels = std::move(kernels);
+    state_.kernels = &kernels;
     enable_peer_access(devices);
     std::vector<uint64_t> windows;
     for (uint32_t rank = 0; rank < state_.size; ++rank) {

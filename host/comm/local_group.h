@@ -12,7 +12,7 @@ class LocalGroup {
   public:
     /// One rank on each of `devices`. `blocks` 0: as many as each call deserves.
     LocalGroup(const std::vector<Device>& devices, uint64_t window_bytes, uint32_t blocks, const Timeout& timeout,
-               KernelSource kernels);
+               const KernelSet& kernels);
 
     uint32_t size() const { return state_.size; }
     Communicator& communicator(uint32_t rank) { return *communicators_.at(rank); }

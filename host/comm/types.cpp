@@ -1,5 +1,8 @@
 #include "types.h"
 
+#include <aivops/error.h>
+
+#include <algorithm>
 #include <array>
 
 namespace aivops {
@@ -33,6 +36,24 @@ constexpr std::array<TypeFacts, 16> kTypes{{
 
 constexpr std::array<std::string_view, 4> kReductions{"sum", "prod", "max", "min"};
 
+// In the order of their numbers, from 1 on.
+constexpr std::array<std::string_view, 13> kOperators{
+    "all_gather", "all_reduce", "reduce_scatter", "all_to_all",       "broadcast",    "scatter",  "gather",
+    "reduce",     "barrier",    "all_gather_v",   "reduce_scatter_v", "all_to_all_v", "send/recv"};
+
+template <size_t Size>
+size_t require_index(const char* what, std::string_view name, const std::array<std::string_view, Size>& names) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+        std::string known;
+        for (const std::string_view candidate : names) {
+            known.append(known.empty() ? "" : ", ").append(candidate);
+        }
+        throw InvalidValueError(std::string(what) + " is '" + std::string(name) + "', expected one of " + known);
+    }
+    return static_cast<size_t>(found - names.begin());
+}
+
 const TypeFacts& facts(DataType type) {
     return kTypes[static_cast<size_t>(type)];
 }
@@ -47,15 +68,6 @@ std::string_view name_of(DataType type) {
     return facts(type).name;
 }
 
-std::optional<DataType> type_of(std::string_view name) {
-    for (size_t i = 0; i < kTypes.size(); ++i) {
-        if (kTypes[i].name == name) {
-            return DataType(i);
-        }
-    }
-    return std::nullopt;
-}
-
 std::string_view kernel_suffix(DataType type) {
     return facts(type).suffix;
 }
@@ -65,48 +77,26 @@ bool is_reducible(DataType type) {
 }
 
 std::string_view name_of(Operator operation) {
-    switch (operation) {
-    case Operator::kAllGather:
-        return "all_gather";
-    case Operator::kAllReduce:
-        return "all_reduce";
-    case Operator::kReduceScatter:
-        return "reduce_scatter";
-    case Operator::kAllToAll:
-        return "all_to_all";
-    case Operator::kBroadcast:
-        return "broadcast";
-    case Operator::kScatter:
-        return "scatter";
-    case Operator::kGather:
-        return "gather";
-    case Operator::kReduce:
-        return "reduce";
-    case Operator::kBarrier:
-        return "barrier";
-    case Operator::kAllGatherV:
-        return "all_gather_v";
-    case Operator::kReduceScatterV:
-        return "reduce_scatter_v";
-    case Operator::kAllToAllV:
-        return "all_to_all_v";
-    case Operator::kSendRecv:
-        return "send/recv";
-    }
-    return "a call of another library";
+    const size_t number = static_cast<size_t>(operation);
+    return number >= 1 && number <= kOperators.size() ? kOperators[number - 1] : "a call of another library";
 }
 
 std::string_view name_of(Reduction reduction) {
     return kReductions[static_cast<size_t>(reduction)];
 }
 
-std::optional<Reduction> reduction_of(std::string_view name) {
-    for (size_t i = 0; i < kReductions.size(); ++i) {
-        if (kReductions[i] == name) {
-            return Reduction(i);
-        }
-    }
-    return std::nullopt;
+Operator require_operator(std::string_view name) {
+    return Operator(1 + require_index("operation", name, kOperators));
+}
+
+DataType require_type(std::string_view name) {
+    std::array<std::string_view, kTypes.size()> names;
+    std::transform(kTypes.begin(), kTypes.end(), names.begin(), [](const TypeFacts& type) { return type.name; });
+    return DataType(require_index("element type", name, names));
+}
+
+Reduction require_reduction(std::string_view name) {
+    return Reduction(require_index("op", name, kReductions));
 }
 
 std::string describe(const Call& call) {

@@ -4,7 +4,6 @@
 
 #include <aivops/fingerprint.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +13,6 @@ unsigned width_of(DataType type);
 
 // As numpy and ml_dtypes spell it, e.g. "float16", "float8_e4m3fn"; "hifloat8" has no numpy type.
 std::string_view name_of(DataType type);
-std::optional<DataType> type_of(std::string_view name);
 
 // As kernels spell it, e.g. "half", "fp8_e4m3fn_t".
 std::string_view kernel_suffix(DataType type);
@@ -24,7 +22,11 @@ bool is_reducible(DataType type);
 
 std::string_view name_of(Operator operation);
 std::string_view name_of(Reduction reduction);
-std::optional<Reduction> reduction_of(std::string_view name);
+
+// What a name stands for; InvalidValueError lists the names when there is none of this one.
+Operator require_operator(std::string_view name);
+DataType require_type(std::string_view name);
+Reduction require_reduction(std::string_view name);
 
 // A call in words, e.g. "all_gather of 1000 float16 on 4 blocks".
 std::string describe(const Call& call);

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ._binary import Binary as Binary
     from ._binary import load_kernels as load_kernels
     from ._buffer import Buffer as Buffer
+    from ._communicator import Communicator as Communicator
     from ._core import Device as Device
     from ._core import Event as Event
     from ._core import Kernel as Kernel
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from ._core import Stream as Stream
     from ._core import Toolkit as Toolkit
     from ._core import __version__ as __version__
+    from ._local_group import LocalGroup as LocalGroup
     from ._locations import get_cmake_dir as get_cmake_dir
     from ._locations import get_include as get_include
     from .errors import AclError as AclError
     from .errors import AclTimeoutError as AclTimeoutError
     from .errors import BinaryError as BinaryError
+    from .errors import CallMismatchError as CallMismatchError
     from .errors import Error as Error
     from .errors import ForkError as ForkError
     from .errors import InvalidTypeError as InvalidTypeError
@@ -46,6 +49,8 @@ _HOME = {
     "Binary": "_binary",
     "BinaryError": "errors",
     "Buffer": "_buffer",
+    "CallMismatchError": "errors",
+    "Communicator": "_communicator",
     "Device": "_core",
     "Error": "errors",
     "Event": "_core",
@@ -55,6 +60,7 @@ _HOME = {
     "Kernel": "_core",
     "LaunchConfig": "_core",
     "Parameter": "_core",
+    "LocalGroup": "_local_group",
     "PeerDiedError": "errors",
     "PeerFailedError": "errors",
     "PeerTimeoutError": "errors",

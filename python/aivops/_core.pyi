@@ -385,5 +385,45 @@ def check_manifest(text: bytes, origin: str) -> str | None:
 
 def verification_rules() -> str:
     """The rules, as JSON."""
+class Communicator:
+    """One rank of a group."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def device(self) -> Device: ...
+    def run(
+        self,
+        operation: str,
+        type: str,
+        count: int,
+        *,
+        input: int,
+        output: int,
+        reduction: str = "sum",
+        root: int = 0,
+        timeout: float | None = None,
+    ) -> None:
+        """Run a collective on arrays at host addresses and wait for it."""
+
+class LocalGroup:
+    """Ranks of this process, one per device."""
+
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        window_bytes: int,
+        blocks: int,
+        timeout: float | None,
+        kernels: KernelSet,
+    ) -> None: ...
+    def communicator(self, rank: int) -> Communicator: ...
+    def abort(self, reason: str) -> None:
+        """Make every call of every rank fail, those that wait at once."""
+
+    def recover(self) -> None:
+        """Make an aborted group usable again; no rank may be in a call."""
 
 __version__: str

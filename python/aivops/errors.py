@@ -9,6 +9,7 @@ __all__ = [
     "AclError",
     "AclTimeoutError",
     "BinaryError",
+    "CallMismatchError",
     "Error",
     "ForkError",
     "InvalidTypeError",
@@ -76,8 +77,26 @@ class VerificationError(Error):
         return type(self), (str(self), self.findings)
 
 
+class CallMismatchError(Error, ValueError):
+    """Ranks made different calls at the same place; the message names both."""
+
+    rank: int
+    """Who noticed."""
+    peer: int
+    """Whose call was another one."""
+
+
 class PeerTimeoutError(Error, TimeoutError):
     """A rank waited too long for another: who for whom, at which flag, expected and found."""
+
+    rank: int
+    peer: int
+    block: int
+    flag: int
+    """Offset of the flag in the rank's window."""
+    expected: int
+    """The tag that should have come."""
+    found: int
 
 
 class PeerDiedError(Error):

@@ -47,7 +47,7 @@ class Lane {
         poll_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 2 * kFlagBytes);
         abort_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 3 * kFlagBytes);
         report_ = words_.GetWithOffset<uint32_t>(kWordsPerFlag, 4 * kFlagBytes);
-        load_tag();
+        tag_ = load_tag(kLanesOffset + index_ * kFlagBytes);
     }
 
     __aicore__ inline uint32_t rank() const { return rank_; }
@@ -95,7 +95,7 @@ class Lane {
     // Tells every peer that the own stage is filled. Copies issued before are complete when a peer sees the flag.
     __aicore__ inline void publish() {
         fill(flag_, tag_, 0);
-        fill(record_, tag_, 1);
+        note(kBusyInStep);
         AscendC::PipeBarrier<PIPE_ALL>();
         store(own(kLanesOffset + index_ * kFlagBytes), record_);
         for (uint32_t turn = 1; turn < size_; ++turn) {
@@ -106,27 +106,7 @@ class Lane {
 
     // Waits until `peer` has published this step. False when the call cannot go on: then the block returns at once, and
     // the host finds the reason in this lane's report.
-    __aicore__ inline bool wait(uint32_t peer) {
-        for (;;) {
-            poll(peer);
-            const uint32_t found = poll_.GetValue(kWordTag);
-            if (found == tag_) {
-                if (word(poll_, kWordFingerprint) == fingerprint_) {
-                    AscendC::PipeBarrier<PIPE_ALL>();
-                    return true;
-                }
-                if (word(poll_, kWordFingerprint) != 0) {
-                    give_up(kKindMismatch, peer);
-                    return false;
-                }
-            }
-            if (abort_.GetValue(0) != 0) {
-                give_up(kKindAborted, peer);
-                return false;
-            }
-            AscendC::PipeBarrier<PIPE_ALL>();
-        }
-    }
+    __aicore__ inline bool wait(uint32_t peer) { return wait(peer, flag_offset(peer), tag_); }
 
     // Waits for every peer. A step that does not read from everybody ends with this: the stage is reused on the grounds
     // that all peers have come this far.
@@ -141,15 +121,16 @@ class Lane {
 
     // Ends the launch: the lane is idle and its tag kept for the next one.
     __aicore__ inline void finish() {
-        if (tag_ == first_tag_) {
-            return;
+        if (busy_) {
+            note(0);
+            AscendC::PipeBarrier<PIPE_ALL>();
+            store(own(kLanesOffset + index_ * kFlagBytes), record_);
         }
-        fill(record_, tag_, 0);
-        AscendC::PipeBarrier<PIPE_ALL>();
-        store(own(kLanesOffset + index_ * kFlagBytes), record_);
     }
 
   private:
+    friend class Channel;
+
     static constexpr uint32_t kWordsPerFlag = kFlagBytes / sizeof(uint32_t);
     static constexpr uint32_t kUnifiedBytes = 5 * kFlagBytes;
 
@@ -165,6 +146,12 @@ class Lane {
 
     __aicore__ inline static uint64_t word(const AscendC::LocalTensor<uint32_t>& words, uint32_t index) {
         return words.GetValue(index) | static_cast<uint64_t>(words.GetValue(index + 1)) << 32;
+    }
+
+    // Prepares the lane's record.
+    __aicore__ inline void note(uint32_t busy) {
+        busy_ = busy != 0;
+        fill(record_, tag_, busy);
     }
 
     __aicore__ inline void fill(AscendC::LocalTensor<uint32_t>& words, uint32_t tag, uint32_t busy) {
@@ -189,26 +176,42 @@ class Lane {
         AscendC::DataCopy(words, global, kWordsPerFlag);
     }
 
-    __aicore__ inline void load_tag() {
-        load(record_, own(kLanesOffset + index_ * kFlagBytes));
+    __aicore__ inline uint32_t load_tag(uint64_t offset) {
+        load(record_, own(offset));
         AscendC::PipeBarrier<PIPE_ALL>();
-        first_tag_ = record_.GetValue(kWordTag);
-        tag_ = first_tag_;
+        return record_.GetValue(kWordTag);
     }
 
-    // Brings the peer's flag and, behind it, the abort word.
-    __aicore__ inline void poll(uint32_t peer) {
-        load(poll_, own(flag_offset(peer)));
-        load(abort_, own(kAbortOffset));
-        AscendC::PipeBarrier<PIPE_ALL>();
+    // Waits until the flag at `offset` of the own window has come to `tag`. What peers write there never falls back,
+    // and this lane never lets it run on by half the numbers there are.
+    __aicore__ inline bool wait(uint32_t peer, uint64_t offset, uint32_t tag) {
+        for (;;) {
+            load(poll_, own(offset));
+            load(abort_, own(kAbortOffset));
+            AscendC::PipeBarrier<PIPE_ALL>();
+            const uint64_t found = word(poll_, kWordFingerprint);
+            if (found != 0 && static_cast<int32_t>(poll_.GetValue(kWordTag) - tag) >= 0) {
+                if (found == fingerprint_) {
+                    AscendC::PipeBarrier<PIPE_ALL>();
+                    return true;
+                }
+                give_up(kKindMismatch, peer, tag);
+                return false;
+            }
+            if (abort_.GetValue(0) != 0) {
+                give_up(kKindAborted, peer, tag);
+                return false;
+            }
+            AscendC::PipeBarrier<PIPE_ALL>();
+        }
     }
 
     // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. The word
     // is added to, because lanes and ranks may raise it at the same time.
-    __aicore__ inline void give_up(uint32_t kind, uint32_t peer) {
+    __aicore__ inline void give_up(uint32_t kind, uint32_t peer, uint32_t tag) {
         report_.SetValue(kReportKind, kind);
         report_.SetValue(kReportPeer, peer);
-        report_.SetValue(kReportExpectedTag, tag_);
+        report_.SetValue(kReportExpectedTag, tag);
         report_.SetValue(kReportFoundTag, poll_.GetValue(kWordTag));
         report_.SetValue(kReportOwnFingerprint, static_cast<uint32_t>(fingerprint_));
         report_.SetValue(kReportOwnFingerprint + 1, static_cast<uint32_t>(fingerprint_ >> 32));
@@ -241,7 +244,7 @@ class Lane {
     uint64_t lane_bytes_;
     uint64_t stage_bytes_;
     uint32_t tag_;
-    uint32_t first_tag_;
+    bool busy_ = false;
     AscendC::GlobalTensor<uint64_t> header_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> words_;
     AscendC::LocalTensor<uint32_t> flag_;

@@ -31,7 +31,8 @@ constexpr uint64_t kHeaderBytes = 4096;
 
 // ---- Control area: zeroed by the host when the communicator is made. ----
 
-// Per lane, written by the lane's own block only: {tag of its last step, 1 while a launch runs, fingerprint low, high}.
+// Per lane, written by the lane's own block only: {tag of its last step, kBusy*, fingerprint low, high} and, while it
+// waits on a channel, {peer, offset of the flag in this window, tag it expects there}.
 constexpr uint64_t kLanesOffset = kHeaderBytes;
 
 // Per lane: why the lane gave up, in the words kReport*; kind 0 means it did not.
@@ -46,7 +47,18 @@ constexpr uint32_t kFlagLaneBytes = kStages * kFlagRowBytes;
 // Every poll also brings this word: a lane, a peer or the host adds to it, and whoever waits here gives up.
 constexpr uint64_t kAbortOffset = kFlagsOffset + kMaxLanes * kFlagLaneBytes;
 
-constexpr uint64_t kControlEnd = kAbortOffset + kFlagBytes;
+// Channels between two ranks, for messages that concern nobody else: [lane][peer], four flags each, with tags of their
+// own. The peer writes that a piece is ready, with the address it lies at, and that it has taken one; the rank itself
+// keeps the tags of the last piece it sent and the last it received.
+constexpr uint64_t kChannelsOffset = kAbortOffset + kFlagBytes;
+constexpr uint32_t kChannelReady = 0;
+constexpr uint32_t kChannelTaken = kFlagBytes;
+constexpr uint32_t kChannelSent = 2 * kFlagBytes;
+constexpr uint32_t kChannelReceived = 3 * kFlagBytes;
+constexpr uint32_t kChannelBytes = 4 * kFlagBytes;
+constexpr uint32_t kChannelLaneBytes = kMaxRanks * kChannelBytes;
+
+constexpr uint64_t kControlEnd = kChannelsOffset + kMaxLanes * kChannelLaneBytes;
 
 // ---- Data area: [stage][lane][lane bytes]. ----
 constexpr uint64_t kDataOffset = (kControlEnd + 4095) / 4096 * 4096;
@@ -58,6 +70,13 @@ constexpr uint32_t kGrainBytes = 512;
 constexpr uint32_t kWordTag = 0;
 constexpr uint32_t kWordBusy = 1;
 constexpr uint32_t kWordFingerprint = 2; // and 3
+constexpr uint32_t kWordAddress = 4;     // and 5; of the stage that a channel's pieces lie in
+constexpr uint32_t kWordPeer = 4;        // 4, 5 and 6: in a lane's record
+constexpr uint32_t kWordFlag = 5;
+constexpr uint32_t kWordExpected = 6;
+
+constexpr uint32_t kBusyInStep = 1;    // waits for the flags of its tag
+constexpr uint32_t kBusyInChannel = 2; // waits for one flag of a channel
 
 // ---- 32-bit words of a report ----
 constexpr uint32_t kReportKind = 0;

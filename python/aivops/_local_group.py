@@ -1,0 +1,114 @@
+"""Ranks of one process: a thread and a device for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import TypeVar
+
+from . import _core, _toolkit
+from ._binary import load_kernels
+from ._communicator import Communicator
+from .errors import InvalidValueError, PeerFailedError
+
+Result = TypeVar("Result")
+
+
+class LocalGroup:
+    """`size` ranks in this process, rank r on device r.
+
+    `window_bytes` is the memory per rank through which messages pass (longer ones pass in pieces), `blocks`
+    fixes the number of blocks of every launch, and `timeout` (seconds) bounds every wait for a peer: None is
+    the smaller of 1 800 s and what the device can, `inf` never. `kernels` names the package that ships the
+    collectives.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        window_bytes: int = 16 << 20,
+        blocks: int | None = None,
+        timeout: float | None = None,
+        kernels: str = "aivops",
+    ) -> None:
+        toolkit = _toolkit.current()
+        if not 1 <= size <= toolkit.device_count:
+            raise InvalidValueError(
+                f"LocalGroup: {size} ranks, expected 1 to {toolkit.device_count}, the number of devices; "
+                "every rank needs a device of its own"
+            )
+        devices = [_core.Device(rank) for rank in range(size)]
+        self._core = _core.LocalGroup(
+            devices, window_bytes, blocks or 0, timeout, load_kernels(kernels, toolkit=toolkit)
+        )
+        self._communicators = [Communicator(self._core.communicator(rank)) for rank in range(size)]
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="aivops-rank")
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return len(self._communicators)
+
+    @property
+    def communicators(self) -> Sequence[Communicator]:
+        """One per rank, in rank order, for programs that bring their own threads."""
+        return self._communicators
+
+    def run(self, function: Callable[[Communicator], Result]) -> list[Result]:
+        """Calls `function(communicator)` once per rank, all at once, and returns the results in rank order.
+
+        A rank that raises aborts the others, which get `PeerFailedError` at once; its exception is raised
+        here, with its number in a note and in the attribute `rank`. The group is ready for another run then.
+        """
+        ranks = [self._threads.submit(self._run_rank, function, comm) for comm in self._communicators]
+        try:
+            wait(ranks, return_when=FIRST_EXCEPTION)
+        except BaseException:
+            self._core.abort("the caller of run() was interrupted")
+            wait(ranks)
+            self._core.recover()
+            raise
+        wait(ranks)
+        failures = {
+            rank: error for rank, future in enumerate(ranks) if (error := future.exception()) is not None
+        }
+        if failures:
+            self._core.recover()
+            raise _first_cause(failures)
+        return [future.result() for future in ranks]
+
+    def _run_rank(self, function: Callable[[Communicator], Result], comm: Communicator) -> Result:
+        try:
+            return function(comm)
+        except BaseException as error:
+            self._core.abort(f"rank {comm.rank} raised {type(error).__name__}: {error}")
+            raise
+
+    def close(self) -> None:
+        """Gives threads and device memory back. A closed group cannot run."""
+        self._threads.shutdown()
+        self._communicators.clear()
+        del self._core
+
+    def __enter__(self) -> LocalGroup:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _first_cause(failures: dict[int, BaseException]) -> BaseException:
+    """The lowest rank's exception that did not merely follow another failure, with the rank noted on it."""
+    causes = {rank: error for rank, error in failures.items() if not isinstance(error, PeerFailedError)}
+    rank, error = min((causes or failures).items())
+    notes: list[str] = getattr(error, "__notes__", [])
+    error.__notes__ = [*notes, f"raised by rank {rank}"]  # type: ignore[attr-defined]
+    error.rank = rank  # type: ignore[attr-defined]
+    return error
