@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <nanobind/stl/string.h>
+
 #include <optional>
 #include <string>
 
@@ -11,8 +13,12 @@ namespace {
 
 using aivops::detail::Slot;
 
+/// "numpy.ndarray", "int".
 std::string class_of(nb::handle value) {
-    return nb::cast<std::string>(nb::inst_name(value));
+    const nb::handle type = value.type();
+    const auto module = nb::cast<std::string>(type.attr("__module__"));
+    const auto name = nb::cast<std::string>(type.attr("__qualname__"));
+    return module == "builtins" ? name : module + "." + name;
 }
 
 [[noreturn]] void refuse_type(const Slot& slot, nb::handle value, const char* hint = "") {

@@ -1,10 +1,8 @@
-"""Fixtures of dispatch: kernel binaries built with the emulated toolkit, and Python programs in processes of their own."""
+"""Fixtures of dispatch: kernel binaries built with the emulated toolkit, a device, a stream."""
 
 import os
 import platform
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import aivops
@@ -64,29 +62,3 @@ def binary(kernels_path: Path) -> aivops.Binary:
 @pytest.fixture(scope="session")
 def emulated_machine() -> str:
     return f"emulated-{platform.machine()}"
-
-
-RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def run_python() -> RunPython:
-    """Run a program in a process of its own; the variables that choose a toolkit are only those that are given."""
-
-    def run(
-        program: str, *arguments: object, timeout: float = 60, **variables: object
-    ) -> "subprocess.CompletedProcess[str]":
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith(("AIVOPS_", "ASCEND_"))
-        }
-        environment.update({name: str(value) for name, value in variables.items()})
-        return subprocess.run(
-            [sys.executable, "-c", program, *map(str, arguments)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-
-    return run

@@ -10,8 +10,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <iomanip>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -78,6 +80,12 @@ struct Slot {
     }
 };
 
+inline std::string number_text(double value) {
+    std::ostringstream text;
+    text << std::setprecision(std::numeric_limits<double>::digits10) << value;
+    return text.str();
+}
+
 inline bool is_floating(ParameterKind kind) {
     return kind == ParameterKind::kFloat || kind == ParameterKind::kHalf || kind == ParameterKind::kBfloat16;
 }
@@ -86,7 +94,7 @@ inline void write_float(ArgumentBlock& block, const Slot& slot, double value) {
     const Parameter& parameter = slot.parameter;
     const auto require_finite = [&](double rounded) {
         if (std::isinf(rounded) && !std::isinf(value)) {
-            slot.refuse_value(std::to_string(value));
+            slot.refuse_value(number_text(value));
         }
     };
     if (parameter.kind == ParameterKind::kHalf) {
@@ -173,7 +181,7 @@ void write_argument(ArgumentBlock& block, const Slot& slot, const Value& value) 
         write_integer(block, slot, negative, negative ? ~wide + 1 : wide);
     } else if constexpr (std::is_floating_point_v<Value>) {
         if (!is_floating(slot.parameter.kind)) {
-            slot.refuse_kind("the floating-point number " + std::to_string(value));
+            slot.refuse_kind("the floating-point number " + number_text(static_cast<double>(value)));
         }
         write_float(block, slot, static_cast<double>(value));
     } else {

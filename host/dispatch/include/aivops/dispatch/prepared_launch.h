@@ -37,7 +37,11 @@ class PreparedLaunch {
 
     /// For a kernel whose parameters are not known: the whole block anew.
     void replace_block(ArgumentBlock block) {
-        kernel_.require_block_bytes(block.bytes());
+        if (block.bytes() != block_.bytes()) {
+            throw InvalidValueError("Kernel " + kernel_.name() + ": an argument block of " +
+                                    std::to_string(block.bytes()) + " bytes, prepared with " +
+                                    std::to_string(block_.bytes()));
+        }
         block_ = std::move(block);
     }
 
