@@ -385,6 +385,7 @@ def check_manifest(text: bytes, origin: str) -> str | None:
 
 def verification_rules() -> str:
     """The rules, as JSON."""
+
 class Communicator:
     """One rank of a group."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import aivops
 import pytest
+from collectives.mutants import Mutants
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +24,11 @@ def group_of() -> Iterator[Callable[[int], aivops.LocalGroup]]:
     yield get
     for group in groups.values():
         group.close()
+
+
+@pytest.fixture(scope="session")
+def mutants(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mutants]:
+    folder = tmp_path_factory.mktemp("mutants")
+    sys.path.insert(0, str(folder))
+    yield Mutants(repository, folder)
+    sys.path.remove(str(folder))

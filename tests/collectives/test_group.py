@@ -104,9 +104,7 @@ def test_a_peer_that_never_comes() -> None:
             else:
                 time.sleep(1)
 
-        with pytest.raises(
-            aivops.PeerTimeoutError, match=r"all_gather\(\): rank 0 waited in vain for rank 1"
-        ) as caught:
+        with pytest.raises(aivops.PeerTimeoutError, match=r"rank [02] waited in vain for rank 1") as caught:
             group.run(call)
     error = caught.value
     assert isinstance(error, TimeoutError)

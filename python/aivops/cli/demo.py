@@ -38,6 +38,10 @@ def register(subparsers: Any) -> None:
         description=__doc__,
     )
     parser.add_argument("--ranks", type=int, default=8, help="number of ranks, one device each (default: 8)")
+    parser.add_argument(
+        "--types", nargs="+", choices=_arrays.ELEMENT_TYPES, default=_arrays.ELEMENT_TYPES, metavar="TYPE"
+    )
+    parser.add_argument("--counts", nargs="+", type=int, default=COUNTS, metavar="COUNT")
     parser.set_defaults(run=run)
 
 
@@ -50,14 +54,14 @@ def run(args: argparse.Namespace) -> int:
         print(f"all_gather on {args.ranks} ranks, one {device.soc_name} each ({device.toolkit.name})")
         print(f"{CALLS} calls in a row for each line")
         screen.header()
-        pool = _random_bytes(args.ranks)
-        for element_type in _arrays.ELEMENT_TYPES:
-            for count in COUNTS:
+        pool = _random_bytes(args.ranks, max(args.counts))
+        for element_type in args.types:
+            for count in args.counts:
                 screen.progress(f"{count:,} {element_type} …")
                 line = _measure(group, pool, element_type, count)
                 screen.line(line)
                 wrong += bool(line.wrong_ranks)
-    lines = len(_arrays.ELEMENT_TYPES) * len(COUNTS)
+    lines = len(args.types) * len(args.counts)
     elapsed = time.perf_counter() - started
     if wrong:
         print(f"{wrong} of {lines} lines differ from numpy ({elapsed:.1f} s)")
@@ -108,8 +112,8 @@ def _remote_bytes(ranks: int) -> int | None:
     return None if None in traffic else sum(t.read_bytes for t in traffic if t is not None)
 
 
-def _random_bytes(ranks: int) -> Array:
-    longest = max(COUNTS) * max(map(_arrays.element_bytes, _arrays.ELEMENT_TYPES))
+def _random_bytes(ranks: int, count: int) -> Array:
+    longest = count * max(map(_arrays.element_bytes, _arrays.ELEMENT_TYPES))
     return np.random.default_rng(2026).integers(0, 256, longest + 64 * ranks * CALLS, np.uint8)
 
 

@@ -1,0 +1,78 @@
+"""Kernel sets built from changed sources: what tests of the tests run instead of the shipped kernels."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import aivops
+
+PACKAGE = Path(aivops.__file__).parent
+
+
+class Mutants:
+    """Builds packages with an all_gather of its own under `folder`, which is on the import path."""
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self._device = repository / "device"
+        self._folder = folder
+
+    def all_gather(self, name: str, edits: dict[str, tuple[str, str]] | None = None, source: str = "") -> str:
+        """A package whose all_gather is `source`, or the shipped one with `edits`: file to (old, new) text."""
+        package = self._folder / name
+        shutil.copytree(self._device, package / "device")
+        kernel = package / "device" / "kernels" / "all_gather.asc"
+        if source:
+            kernel.write_text(source)
+        for file, (old, new) in (edits or {}).items():
+            path = package / "device" / file
+            text = path.read_text()
+            assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
+            path.write_text(text.replace(old, new))
+        (package / "__init__.py").touch()
+        binary = package / "kernels" / "all_gather.o"
+        binary.parent.mkdir()
+        build(kernel, binary)
+        return name
+
+
+def build(kernel: Path, binary: Path) -> None:
+    """Compiles, links and verifies as aivops_add_kernels does; the manifest lands beside the binary."""
+    toolkit = PACKAGE / "toolkit"
+    tools = toolkit / "tools" / "ccec_compiler" / "bin"
+    headers = next(toolkit.glob("*-linux/asc/include"))
+    device = aivops.Device(0)
+    made = binary.with_suffix(".tmp")
+    run(
+        *(tools / "ccec", "-c", "-x", "cce", "-O2", "-std=c++17", "--cce-aicore-only"),
+        *(f"--cce-aicore-arch={device.architecture}", "-I", kernel.parent.parent / "include", "-I", headers),
+        *(kernel, "-o", made.with_suffix(".rel")),
+    )
+    run(tools / "ld.lld", "-m", "aicorelinux", "-Ttext=0", made.with_suffix(".rel"), "-static", "-o", made)
+    verify = PACKAGE / "bin" / "aivops-verify"
+    entry = binary.with_suffix(".json")
+    run(
+        *(verify, "--profile", "aiv", "--architecture", device.architecture, "--move-to", binary),
+        *("--record", entry, "--target", "all_gather", "--toolkit-name", device.toolkit.name),
+        *("--toolkit-version", device.toolkit.version, made),
+    )
+    manifest = binary.parent / "manifest.json"
+    run(verify, "--write-manifest", manifest, "--base", binary.parent, f"{entry}={binary.name}")
+
+
+def replace_kernel(package: Path, binary: Path) -> None:
+    """Puts `binary` in the place of the all_gather of a copy of the installed package, hash and all."""
+    manifest = package / "kernels" / "manifest.json"
+    document = json.loads(manifest.read_text())
+    new = json.loads((binary.parent / "manifest.json").read_text())["binaries"][0]
+    for entry in document["binaries"]:
+        if entry["target"] == "all_gather" and entry["architecture"] == new["architecture"]:
+            shutil.copyfile(binary, package / "kernels" / entry["path"])
+            entry.update(sha256=new["sha256"], size=new["size"])
+    manifest.write_text(json.dumps(document))
+
+
+def run(*command: object) -> None:
+    subprocess.run([str(part) for part in command], check=True)
