@@ -154,11 +154,12 @@ class Acl:
 
     @contextmanager
     def device(self, index: int) -> Iterator[None]:
+        """Sets a device, and releases it at the end however often it was set meanwhile."""
         self.set_device(index)
         try:
             yield
         finally:
-            self.ok(self.library.aclrtResetDevice(index))
+            self.library.aclrtResetDeviceForce(index)
 
 
 def pack(layout: str, *values: int) -> bytes:

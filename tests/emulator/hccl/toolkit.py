@@ -78,7 +78,14 @@ class Rank:
         """Device memory with the content of an array."""
         memory = self.allocate(array.nbytes)
         count = ctypes.c_size_t(array.nbytes)
-        call("aclrtMemcpy", memory, count, np.ascontiguousarray(array).ctypes.data_as(ctypes.c_void_p), count, 1)
+        call(
+            "aclrtMemcpy",
+            memory,
+            count,
+            np.ascontiguousarray(array).ctypes.data_as(ctypes.c_void_p),
+            count,
+            1,
+        )
         return memory
 
     def download(self, memory: ctypes.c_void_p, shape: Any, dtype: Any) -> np.ndarray:
