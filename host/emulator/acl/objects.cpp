@@ -19,7 +19,7 @@ std::shared_ptr<Context>& thread_context() {
 std::shared_ptr<machine::KernelImage> BinaryObject::image(uint32_t device, std::string& error) {
     OnDevice& on_device = devices[device];
     if (!on_device.image) {
-        on_device.image = machine::KernelImage::load(*file, error);
+        on_device.image = machine::KernelImage::load(file, error);
     }
     return on_device.image;
 }

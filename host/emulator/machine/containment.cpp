@@ -35,6 +35,11 @@ struct Fault {
 };
 [[gnu::tls_model("initial-exec")]] thread_local Fault last_fault;
 
+// Reports look up return addresses, which are behind the call; so is this, then.
+const void* behind(const void* instruction) {
+    return static_cast<const char*>(instruction) + 1;
+}
+
 const char* signal_words(int signal) {
     switch (signal) {
     case SIGSEGV:
@@ -74,7 +79,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         }
     }
     if (ours) {
-        last_fault = {signal, reinterpret_cast<Address>(info->si_addr), interrupted_instruction(context)};
+        last_fault = {signal, reinterpret_cast<Address>(info->si_addr), behind(interrupted_instruction(context))};
         block->state = BlockState::kFaulted;
         redirect_signal_return(context, block->scheduler);
     } else {

@@ -1,15 +1,18 @@
 #include "kernel_image.h"
 
+#include "line_table.h"
+
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
 #include <limits>
 #include <link.h>
+#include <map>
+#include <mutex>
 #include <span>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <unordered_map>
 
 namespace aivops::machine {
 namespace {
@@ -265,6 +268,17 @@ class Reader {
     std::vector<Section> sections_;
 };
 
+// Which file each loaded image came from, by its base address: what reports look lines up in.
+struct LoadedImages {
+    std::mutex mutex;
+    std::map<const void*, std::shared_ptr<const KernelFile>> by_base;
+};
+
+LoadedImages& loaded_images() {
+    static LoadedImages& instance = *new LoadedImages;
+    return instance;
+}
+
 } // namespace
 
 std::shared_ptr<const KernelFile> KernelFile::parse(std::vector<std::byte> bytes, std::string label,
@@ -295,7 +309,7 @@ const char* architecture_name(uint32_t npu_arch) {
     return npu_arch == 2201 ? "dav-c220-vec" : npu_arch == 3510 ? "dav-c310-vec" : "an unknown architecture";
 }
 
-std::unique_ptr<KernelImage> KernelImage::load(const KernelFile& file, std::string& error) {
+std::unique_ptr<KernelImage> KernelImage::load(std::shared_ptr<const KernelFile> file, std::string& error) {
     std::unique_ptr<KernelImage> image(new KernelImage);
     // The descriptor stays open as long as the library: dlopen knows a library by its path, and a path under
     // /proc/self/fd whose number is used again would name the old one.
@@ -304,8 +318,8 @@ std::unique_ptr<KernelImage> KernelImage::load(const KernelFile& file, std::stri
         error = std::string("no memory file for the device's copy: ") + std::strerror(errno);
         return nullptr;
     }
-    for (size_t written = 0; written < file.bytes.size();) {
-        ssize_t count = write(image->descriptor_, file.bytes.data() + written, file.bytes.size() - written);
+    for (size_t written = 0; written < file->bytes.size();) {
+        ssize_t count = write(image->descriptor_, file->bytes.data() + written, file->bytes.size() - written);
         if (count < 0) {
             error = std::string("the device's copy cannot be written: ") + std::strerror(errno);
             return nullptr;
@@ -323,6 +337,14 @@ std::unique_ptr<KernelImage> KernelImage::load(const KernelFile& file, std::stri
         error = "the binary has no " AIVOPS_EMU_BINDING_SYMBOL;
         return nullptr;
     }
+    Dl_info info;
+    dladdr(image->binding_, &info);
+    image->base_ = info.dli_fbase;
+    image->file_ = std::move(file);
+    {
+        std::lock_guard lock(loaded_images().mutex);
+        loaded_images().by_base[image->base_] = image->file_;
+    }
     if (auto* locals = static_cast<AivEmuBlockLocals*>(dlsym(image->library_, AIVOPS_EMU_BLOCK_LOCALS_SYMBOL))) {
         image->block_locals_ = {static_cast<uint8_t*>(locals->begin), static_cast<uint8_t*>(locals->end)};
     }
@@ -330,12 +352,31 @@ std::unique_ptr<KernelImage> KernelImage::load(const KernelFile& file, std::stri
 }
 
 KernelImage::~KernelImage() {
+    {
+        std::lock_guard lock(loaded_images().mutex);
+        loaded_images().by_base.erase(base_);
+    }
     if (library_ != nullptr) {
         dlclose(library_);
     }
     if (descriptor_ >= 0) {
         close(descriptor_);
     }
+}
+
+std::string KernelImage::source_line_of(const void* instruction) {
+    Dl_info info;
+    if (dladdr(instruction, &info) == 0) {
+        return {};
+    }
+    std::shared_ptr<const KernelFile> file;
+    {
+        std::lock_guard lock(loaded_images().mutex);
+        auto found = loaded_images().by_base.find(info.dli_fbase);
+        file = found == loaded_images().by_base.end() ? nullptr : found->second;
+    }
+    const uint64_t offset = reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(info.dli_fbase);
+    return file ? source_line(file->bytes, offset) : std::string();
 }
 
 const AivEmuEntry* KernelImage::entry(const KernelInfo& kernel) const {

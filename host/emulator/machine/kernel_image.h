@@ -50,7 +50,10 @@ const char* architecture_name(uint32_t npu_arch);
 
 class KernelImage {
   public:
-    static std::unique_ptr<KernelImage> load(const KernelFile& file, std::string& error);
+    static std::unique_ptr<KernelImage> load(std::shared_ptr<const KernelFile> file, std::string& error);
+
+    /// "file.asc:34" of the code before `instruction`, when a loaded image has it and was compiled with -g.
+    static std::string source_line_of(const void* instruction);
     ~KernelImage();
     KernelImage(const KernelImage&) = delete;
     KernelImage& operator=(const KernelImage&) = delete;
@@ -64,8 +67,10 @@ class KernelImage {
   private:
     KernelImage() = default;
 
+    std::shared_ptr<const KernelFile> file_;
     int descriptor_ = -1;
     void* library_ = nullptr;
+    const void* base_ = nullptr;
     AivEmuBinding* binding_ = nullptr;
     std::span<uint8_t> block_locals_;
 };

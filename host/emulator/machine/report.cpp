@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "contract/contract.h"
+#include "kernel_image.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -31,15 +32,20 @@ std::string describe_address(Address address) {
 
 std::string describe_place(const void* instruction) {
     Dl_info info;
-    if (instruction == nullptr || dladdr(instruction, &info) == 0 || info.dli_sname == nullptr) {
+    if (instruction == nullptr || dladdr(instruction, &info) == 0) {
         return instruction == nullptr ? "an unknown place" : hex(reinterpret_cast<uint64_t>(instruction));
     }
-    int status = 0;
-    char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-    std::string name = status == 0 ? readable : info.dli_sname;
-    std::free(readable);
-    uint64_t offset = reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(info.dli_saddr);
-    return name + "+" + hex(offset);
+    std::string place;
+    if (info.dli_sname != nullptr) {
+        int status = 0;
+        char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+        place = status == 0 ? readable : info.dli_sname;
+        std::free(readable);
+    }
+    const void* from = info.dli_sname != nullptr ? info.dli_saddr : info.dli_fbase;
+    place += "+" + hex(reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(from));
+    const std::string line = KernelImage::source_line_of(instruction);
+    return place + (line.empty() ? "" : " (" + line + ")");
 }
 
 const char* category_name(uint32_t category) {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from emulator.acl_api import Acl, pack
+from emulator.conftest import KernelCompiler
 
 EXCEPTION, TIMEOUT, TRAP, CUBE_EXCEPTION = 507035, 507034, 507036, 507015
 
@@ -104,6 +106,7 @@ TIMEOUTS = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
 from emulator.acl_api import Acl, pack
+from emulator.conftest import KernelCompiler
 from pathlib import Path
 acl = Acl(Path(sys.argv[2]))
 acl.set_device(0)
@@ -155,6 +158,7 @@ CONTAINMENT = """
 import sys, os, threading
 sys.path.insert(0, sys.argv[1])
 from emulator.acl_api import Acl, pack
+from emulator.conftest import KernelCompiler
 from pathlib import Path
 acl = Acl(Path(sys.argv[2]))
 acl.set_device(0)
@@ -184,3 +188,28 @@ print("done")
 def test_faulting_and_endless_kernels_leave_nothing_behind(toolkit: Path, kernels: Path, rounds: int) -> None:
     output = run_in_process(CONTAINMENT, toolkit, kernels, rounds, AIVOPS_EMU_TIMEOUT_INTERVAL_US="1000")
     assert output == "done\n"
+
+
+@pytest.mark.parametrize(
+    ("cxx", "kernel", "line_text"),
+    [
+        ("g++", "set_twice", "SetFlag<HardEvent::MTE2_V>(0);"),
+        ("g++", "wild_pointer", "(volatile __gm__ uint32_t*)address = 1"),
+        ("clang++", "wild_pointer", "(volatile __gm__ uint32_t*)address = 1"),
+    ],
+)
+def test_reports_name_the_authors_line(
+    compiler: KernelCompiler, tmp_path: Path, acl: Acl, *, cxx: str, kernel: str, line_text: str
+) -> None:
+    source = tmp_path / "kernels.asc"
+    lines = (Path(__file__).parents[1] / "kernels.asc").read_text().splitlines(keepends=True)
+    source.write_text("".join(lines))
+    with_cxx = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
+    with acl.device(0):
+        binary = acl.load(with_cxx.build(source, "-g"))
+        acl.ok(acl.launch(acl.function(binary, kernel), 1, pack("Q", 0x10)))
+        assert acl.synchronize() == EXCEPTION
+        place = re.search(r"at [\w+]+ \((\S+):(\d+)\)", message := acl.message())
+        assert place is not None, message
+        assert place[1] == str(source)
+        assert line_text in "".join(lines[int(place[2]) - 1 : int(place[2]) + 1]), message
