@@ -4,12 +4,14 @@
 #include "error.h"
 #include "file.h"
 #include "host_compiler.h"
+#include "missing_names.h"
 #include "options.h"
 #include "process.h"
 #include "toolkit.h"
 #include "translation_unit.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 namespace aivops::ccec {
@@ -70,8 +72,17 @@ constexpr const char* kVisible = "__attribute__((visibility(\"default\")))";
 Scan scan_source(const Options& options) {
     Command command = host_command(options, "__global__", false);
     append(command, {"-E", "-w", "-x", "c++", options.source});
-    std::optional<std::string> text = run_captured(command);
-    return text ? scan_kernels(*text) : Scan{.balanced = false}; // the compilation shows what is wrong
+    Captured preprocessed = run_captured(command, Stream::output);
+    // When even this fails, the compilation shows what is wrong.
+    return preprocessed.status == 0 ? scan_kernels(preprocessed.text) : Scan{.balanced = false};
+}
+
+// The compiler's message names what it does not know; that Ascend C has it and the emulator has not, only we know.
+void explain_missing_names(Command command) {
+    setenv("LC_ALL", "C", 1); // the messages of all languages in one
+    append(command, {"-fsyntax-only", "-fdiagnostics-color=never"});
+    for (const std::string& name : missing_names(run_captured(command, Stream::error).text))
+        std::fprintf(stderr, "ccec: note: AscendC::%s is not emulated; docs/ascendc.md lists what is\n", name.c_str());
 }
 
 std::string output_of(const Options& options) {
@@ -115,7 +126,9 @@ int compile(const Options& options) {
     append(command, {"-x", "c++", unit.string()});
     append(command, result);
     int status = run(command);
-    if (status == 0 && options.write_depfile)
+    if (status != 0)
+        explain_missing_names(command);
+    else if (options.write_depfile)
         replace_prerequisite(depfile, unit, options.source);
     return status;
 }

@@ -74,32 +74,32 @@ int run(const Command& command) {
     return wait_for(static_cast<pid_t>(running_child));
 }
 
-std::optional<std::string> run_captured(const Command& command) {
+Captured run_captured(const Command& command, Stream stream) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         throw Error(std::string("cannot open a pipe: ") + std::strerror(errno));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    int discarded = stream == Stream::output ? STDERR_FILENO : STDOUT_FILENO;
+    posix_spawn_file_actions_adddup2(&actions, ends[1], static_cast<int>(stream));
+    posix_spawn_file_actions_addopen(&actions, discarded, "/dev/null", O_WRONLY, 0);
     SignalForwarding forwarding;
     running_child = spawn(command, &actions);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
 
-    std::string output;
+    Captured captured{};
     std::array<char, 1 << 16> buffer;
     for (;;) {
         ssize_t count = read(ends[0], buffer.data(), buffer.size());
         if (count > 0)
-            output.append(buffer.data(), static_cast<std::size_t>(count));
+            captured.text.append(buffer.data(), static_cast<std::size_t>(count));
         else if (count == 0 || errno != EINTR)
             break;
     }
     close(ends[0]);
-    if (wait_for(static_cast<pid_t>(running_child)) != 0)
-        return std::nullopt;
-    return output;
+    captured.status = wait_for(static_cast<pid_t>(running_child));
+    return captured;
 }
 
 std::string shell_line(const Command& command) {

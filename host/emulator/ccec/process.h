@@ -15,8 +15,13 @@ using Command = std::vector<std::string>;
 // Signals that ask this process to stop are handed to the command, so that temporary files can still be removed.
 int run(const Command& command);
 
-// Runs `command`, discards its standard error and returns its standard output, or nothing when it failed.
-std::optional<std::string> run_captured(const Command& command);
+// What a command wrote to one of its streams; the other one is discarded.
+struct Captured {
+    int status; // as of `run`
+    std::string text;
+};
+enum class Stream { output = 1, error = 2 };
+Captured run_captured(const Command& command, Stream stream);
 
 // The command as a line a shell takes back.
 std::string shell_line(const Command& command);

@@ -86,6 +86,7 @@ typedef enum AivEmuRegister {
     AIVOPS_EMU_REGISTER_MASK_HIGH = 4,
     AIVOPS_EMU_REGISTER_MASK_MODE = 5,      // 0 bit mode, 1 counter mode
     AIVOPS_EMU_REGISTER_PARAMETER_BASE = 6, // argument block, written by the entry
+    AIVOPS_EMU_REGISTER_ATOMIC = 7,         // AivEmuAtomic that SetAtomicType keeps; 0 means add
     AIVOPS_EMU_REGISTER_COUNT = 16
 } AivEmuRegister;
 

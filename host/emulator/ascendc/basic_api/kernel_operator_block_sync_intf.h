@@ -34,9 +34,12 @@ struct SyncAllConfig {
 };
 constexpr SyncAllConfig DEFAULT_SYNC_ALL_CONFIG = {PIPE_ALL, PIPE_ALL};
 
-template <bool isAIVOnly = true>
+// Waits for every pipe, whatever `config` says: a kernel must not count on more than its configuration promises.
+template <bool isAIVOnly = true, const SyncAllConfig& config = DEFAULT_SYNC_ALL_CONFIG>
 AIVOPS_EMU_INLINE void SyncAll() {
     static_assert(isAIVOnly, "SyncAll<false>: waits for cube cores, which the emulated toolkit has not");
+    static_assert(&config == &DEFAULT_SYNC_ALL_CONFIG || aivops_emulator::kIsC310,
+                  "SyncAll with a SyncAllConfig: dav-c310-vec has it, dav-c220-vec has not");
     aivops_emulator::table()->sync_all(aivops_emulator::block());
 }
 

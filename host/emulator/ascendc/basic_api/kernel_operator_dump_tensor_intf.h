@@ -50,11 +50,13 @@ AIVOPS_EMU_INLINE void Trap() {
 #define AIVOPS_EMU_TEXT_OF(token) AIVOPS_EMU_TEXT_OF_VALUE(token)
 #define AIVOPS_EMU_TEXT_OF_VALUE(value) #value
 
-// ASCENDC_ASSERT(condition, {statements}) and ASCENDC_ASSERT(condition, "format", ...): ends the block.
+// ASCENDC_ASSERT(condition, {statements}) or ASCENDC_ASSERT(condition, "why"): ends the block.
 #define ASCENDC_ASSERT(condition, ...)                                                                                 \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
+            _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-value\"");                       \
             __VA_ARGS__;                                                                                               \
+            _Pragma("GCC diagnostic pop");                                                                             \
             ::aivops_emulator::fault(AIVOPS_EMU_ASSERT, "assertion failed: " #condition " at " __FILE__                \
                                                         ":" AIVOPS_EMU_TEXT_OF(__LINE__));                             \
         }                                                                                                              \

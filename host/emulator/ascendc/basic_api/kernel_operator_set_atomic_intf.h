@@ -26,6 +26,7 @@ template <typename T>
 AIVOPS_EMU_INLINE void set_atomic(AivEmuAtomic operation) {
     static_assert(kAtomicType<T> != AIVOPS_EMU_TYPE_NONE,
                   "SetAtomic*: copies are atomic for float, half, int16_t, int32_t, int8_t and bfloat16_t only");
+    core_register(AIVOPS_EMU_REGISTER_ATOMIC) = operation;
     table()->set_atomic(block(), operation, kAtomicType<T>);
 }
 
@@ -48,7 +49,16 @@ AIVOPS_EMU_INLINE void SetAtomicMin() {
     aivops_emulator::set_atomic<T>(AIVOPS_EMU_ATOMIC_MIN);
 }
 
+// The type only: the operation stays, and is addition where none was set.
+template <typename T>
+AIVOPS_EMU_INLINE void SetAtomicType() {
+    const uint64_t operation = aivops_emulator::core_register(AIVOPS_EMU_REGISTER_ATOMIC);
+    aivops_emulator::set_atomic<T>(operation == AIVOPS_EMU_ATOMIC_NONE ? AIVOPS_EMU_ATOMIC_ADD
+                                                                       : static_cast<AivEmuAtomic>(operation));
+}
+
 AIVOPS_EMU_INLINE void SetAtomicNone() {
+    aivops_emulator::core_register(AIVOPS_EMU_REGISTER_ATOMIC) = AIVOPS_EMU_ATOMIC_NONE;
     aivops_emulator::table()->set_atomic(aivops_emulator::block(), AIVOPS_EMU_ATOMIC_NONE, AIVOPS_EMU_TYPE_NONE);
 }
 

@@ -4,6 +4,7 @@
 #pragma GCC system_header
 
 #include "kernel_event.h"
+#include "kernel_operator_set_atomic_intf.h"
 #include "kernel_tensor.h"
 
 namespace aivops_emulator {
@@ -266,7 +267,7 @@ class TPipe {
         buffer_count_ = 0;
         for (uint8_t& events : events_)
             events = 0;
-        aivops_emulator::table()->set_atomic(aivops_emulator::block(), AIVOPS_EMU_ATOMIC_NONE, AIVOPS_EMU_TYPE_NONE);
+        SetAtomicNone();
         aivops_emulator::core_register(AIVOPS_EMU_REGISTER_MASK_LOW) = 0;
         aivops_emulator::core_register(AIVOPS_EMU_REGISTER_MASK_HIGH) = 0;
         aivops_emulator::core_register(AIVOPS_EMU_REGISTER_MASK_MODE) = 0;
@@ -287,7 +288,7 @@ class TPipe {
     // `num` buffers of `len` bytes each.
     template <TPosition src, TPosition dst, int32_t depth, auto mask>
     AIVOPS_EMU_INLINE bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, uint8_t num, uint32_t len) {
-        if (buffer_count_ + num > aivops_emulator::kMaxBuffers) {
+        if (num > aivops_emulator::kMaxBuffers - buffer_count_) {
             aivops_emulator::fault(AIVOPS_EMU_MEMCHECK, "TPipe::InitBuffer: more than 64 buffers in one TPipe");
             return false;
         }

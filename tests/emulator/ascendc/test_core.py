@@ -1,0 +1,452 @@
+"""Tensors, buffers, queues, copies, atomics and order: what reaches the machine, and what comes back."""
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from emulator.ascendc.naive_machine import NaiveMachine
+from emulator.conftest import ARCHITECTURES, KernelCompiler
+
+HEAD = """
+#include "kernel_operator.h"
+using namespace AscendC;
+#define K extern "C" __global__ __aicore__ void
+"""
+
+# Numbers of the contract.
+S, V, MTE2, MTE3, ALL = 0, 1, 4, 5, 6
+ATOMIC_NONE, ADD, MAX, MIN, EXCHANGE, CAS = range(6)
+FLOAT, HALF, INT16, INT32, INT8, BFLOAT16, UINT32, INT64, UINT64 = range(1, 10)
+NPU = {"dav-c220-vec": 2201, "dav-c310-vec": 3510}
+
+BOTH = """
+K tensors(GM_ADDR x, uint64_t* out) {
+    LocalTensor<uint32_t> t(TPosition::VECIN, 64, 16);
+    t.SetValue(0, 7u);
+    t.SetValue(1, uint64_t(8));
+    t(2) = 9; t(3) = t(2); t(3) += 5;
+    LocalTensor<uint16_t> halves = t[2].ReinterpretCast<uint16_t>();
+    LocalTensor<float> raw;
+    raw.address_.logicPos = static_cast<uint8_t>(TPosition::VECIN);
+    raw.address_.bufferAddr = reinterpret_cast<uint64_t>(reinterpret_cast<__ubuf__ float*>(188 * 1024));
+    raw.address_.dataLen = 128;
+    out[0] = t.GetValue(0); out[1] = t.GetValue(1); out[2] = t(3); out[3] = halves.GetValue(2);
+    out[4] = t.GetSize(); out[5] = t[2].GetSize(); out[6] = t[2].GetPhyAddr(); out[7] = t.GetPhyAddr(3);
+    out[8] = halves.GetSize(); out[9] = raw.GetSize(); out[10] = raw.GetPhyAddr(); out[11] = t.GetPosition();
+    t.SetSize(4); out[12] = t.GetSize();
+    GlobalTensor<uint16_t> g;
+    g.SetGlobalBuffer((__gm__ uint16_t*)x, 100);
+    g.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    out[13] = g.GetSize(); out[14] = g[40].GetSize(); out[15] = (uint64_t)(g[3].GetPhyAddr() - g.GetPhyAddr());
+    g.SetValue(1, 77); g(2) = g(1); out[16] = g.GetValue(2); out[17] = g[1].GetValue(0);
+    g.SetGlobalBuffer((__gm__ uint16_t*)x); out[18] = g.GetPhyAddr(5) == (uint16_t*)x + 5;
+}
+K variables(uint64_t* out) {
+    out[0] += GetBlockIdx(); out[1] = GetBlockNum(); out[2] = GetSubBlockIdx(); out[3] = GetTaskRation();
+    out[4] = GetSystemCycle(); out[5] += block_idx * 10; out[6] = block_num; out[7] = GetTaskRatio();
+    out[8] = GetUBSizeInBytes(); out[9] = min(uint64_t(3), uint64_t(4)) + max(1u, 2u); out[10] = GetSubBlockNum();
+    uint32_t block_idx = 5; out[11] = block_idx;
+    if ASCEND_IS_AIV { out[12] = 1; }
+    if ASCEND_IS_AIC { out[12] = 2; }
+}
+K copies(GM_ADDR in, GM_ADDR out) {
+    GlobalTensor<half> source, target;
+    source.SetGlobalBuffer((__gm__ half*)in); target.SetGlobalBuffer((__gm__ half*)out);
+    LocalTensor<half> a(TPosition::VECIN, 0, 512), b(TPosition::VECIN, 4096, 512);
+    DataCopy(a, source, 40);
+    DataCopy(b, a, 32);
+    DataCopy(target, b, 32);
+    DataCopy(a, source, DataCopyParams(3, 2, 1, 4));
+    DataCopy(target[100], a, DataCopyParams{3, 2, 4, 1});
+    DataCopy(b, a, DataCopyParams(2, 1, 1, 3));
+    DataCopyPad(a, source[1], {2, 6, 4, 1, 0}, {true, 1, 2, half(2.5f)});
+    DataCopyPad(target[240], a, {2, 10, 1, 7, 0});
+    DataCopyPad(a, source, DataCopyParams(1, 10, 2, 0), DataCopyPadParams(false, 0, 0, 0));
+    DataCopyPad(target[300], a, DataCopyParams(1, 10, 0, 0));
+    DataCopyPad(a, source, DataCopyExtParams(1, 10, 0, 0, 0), DataCopyPadExtParams<half>(false, 0, 3, 0));
+    SetPadValue(half(9));
+    DataCopyPad(a, source, DataCopyExtParams(1, 10, 0, 0, 0), DataCopyPadExtParams<half>(false, 0, 3, 0));
+    DataCopyPad(a, source, DataCopyExtParams(0, 10, 0, 0, 0), DataCopyPadExtParams<half>());
+    DataCopyPad(target, a, DataCopyExtParams(1, 0, 0, 0, 0));
+}
+K atomics() {
+    SetAtomicAdd<float>(); SetAtomicMax<half>(); SetAtomicMin<int16_t>(); SetAtomicAdd<int32_t>();
+    SetAtomicAdd<int8_t>(); SetAtomicMax<bfloat16_t>(); SetAtomicNone(); DisableDmaAtomic();
+    SetAtomicAdd<half>(); SetAtomicType<float>();
+}
+K order() {
+    pipe_barrier(PIPE_ALL); PipeBarrier<PIPE_V>(); PipeBarrier<PIPE_MTE2>(); PipeBarrier<PIPE_MTE3>();
+    SetFlag<HardEvent::MTE2_MTE3>(EVENT_ID0); WaitFlag<HardEvent::MTE2_MTE3>(EVENT_ID0);
+    SetFlag<HardEvent::S_V>(EVENT_ID1); WaitFlag<HardEvent::V_S>(EVENT_ID2); SetFlag<HardEvent::MTE3_MTE2>(3);
+    set_flag(PIPE_MTE3, PIPE_S, EVENT_ID7);
+    SyncAll<true>(); SyncAll();
+    CrossCoreSetFlag<0, PIPE_MTE3>(5); CrossCoreWaitFlag(5); CrossCoreWaitFlag<1, PIPE_V>(6);
+    SetSyncBaseAddr(0x1000);
+    DataSyncBarrier<MemDsbT::ALL>(); DataSyncBarrier<MemDsbT::DDR>();
+    TQueSync<PIPE_V, PIPE_MTE3> sync; sync.SetFlag(2); sync.WaitFlag(2);
+}
+K scalars(__gm__ uint32_t* x, uint64_t* out) {
+    WriteGmByPassDCache(x, 5u); out[0] = ReadGmByPassDCache(x);
+    GlobalTensor<uint8_t> g; g.SetGlobalBuffer((__gm__ uint8_t*)x);
+    DataCacheCleanAndInvalid<uint8_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(g);
+    DataCacheCleanAndInvalid<uint8_t, CacheLine::ENTIRE_DATA_CACHE>(g);
+    LocalTensor<uint8_t> l; DataCacheCleanAndInvalid<uint8_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_UB>(l);
+}
+K words(int32_t i, half h, uint64_t u) {
+    AscendC::printf("%d %.2f %llu %s\\n", i, h, (unsigned long long)u, "text");
+    PRINTF("again %%\\n");
+    ASCENDC_ASSERT(i == 3, "never");
+    ASCENDC_ASSERT(i == 4, { AscendC::printf("wrong i %d\\n", i); });
+    trap();
+}
+K buffers(uint64_t* out) {
+    TPipe pipe;
+    out[0] = GetTPipePtr() == &pipe;
+    TBuf<> small; TBuf<TPosition::VECIN> rest;
+    pipe.InitBuffer(small, 100);
+    pipe.InitBuffer(rest, 64);
+    out[1] = small.Get<uint32_t>().GetSize(); out[2] = rest.Get<half>(3).GetPhyAddr(); out[3] = small.GetBufLen();
+    out[4] = small.GetWithOffset<uint32_t>(8, 32).GetPhyAddr();
+    TEventID a = pipe.AllocEventID<HardEvent::MTE2_V>(), b = pipe.AllocEventID<HardEvent::MTE2_V>();
+    out[5] = a; out[6] = b; out[7] = pipe.FetchEventID<HardEvent::MTE2_V>(); out[8] = pipe.FetchEventID(HardEvent::V_S);
+    pipe.ReleaseEventID<HardEvent::MTE2_V>(a); out[9] = GetTPipePtr()->AllocEventID<HardEvent::MTE2_V>();
+    small.GetWithOffset<uint32_t>(8, 16);
+    small.Get<uint32_t>(33);
+}
+K queues(uint64_t* out) {
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> copy;
+    TQue<QuePosition::VECIN, 2> in; TQue<QuePosition::VECOUT, 1> back;
+    pipe.InitBuffer(copy, 1, 70); pipe.InitBuffer(in, 2, 32); pipe.InitBuffer(back, 1, 32);
+    LocalTensor<uint32_t> t = copy.AllocTensor<uint32_t>();
+    out[0] = t.GetSize(); out[1] = copy.HasIdleBuffer(); out[2] = copy.HasTensorInQue();
+    copy.EnQue(t);
+    out[3] = copy.HasTensorInQue(); out[4] = copy.GetTensorCountInQue(); out[5] = copy.VacantInQue();
+    LocalTensor<half> h = copy.DeQue<half>();
+    out[6] = h.GetPhyAddr() == t.GetPhyAddr();
+    copy.FreeTensor(h);
+    t = copy.AllocTensor<uint32_t>(); copy.FreeTensor(t);
+    LocalTensor<float> first = in.AllocTensor<float>(), second = in.AllocTensor<float>();
+    in.EnQue(first); in.EnQue(second);
+    out[7] = in.DeQue<float>().GetPhyAddr(); out[8] = in.DeQue<float>().GetPhyAddr();
+    in.FreeTensor(first); in.FreeTensor(second);
+    LocalTensor<float> result; back.AllocTensor(result); back.EnQue(result); back.DeQue(result); back.FreeTensor(result);
+    LocalTensor<float> other = copy.AllocTensor<float>();
+    copy.EnQue<TPosition::GM, TPosition::VECIN>(other); other = copy.DeQue<TPosition::GM, TPosition::VECIN, float>();
+    copy.EnQue<TPosition::VECOUT, TPosition::GM>(other); other = copy.DeQue<TPosition::VECOUT, TPosition::GM, float>();
+    copy.FreeTensor(other);
+}
+K misuse(int32_t which) {
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> que, empty;
+    pipe.InitBuffer(que, 2, 32);
+    LocalTensor<float> a = que.AllocTensor<float>();
+    switch (which) {
+    case 0: que.FreeTensor(a); que.FreeTensor(a); return;
+    case 1: que.DeQue<float>(); break;
+    case 2: que.AllocTensor<float>(); que.AllocTensor<float>(); return;
+    case 3: { LocalTensor<float> b = que.AllocTensor<float>(); que.EnQue(a); que.EnQue(b); return; }
+    case 4: que.EnQue(a); que.EnQue(a); return;
+    case 5: { LocalTensor<float> stranger; que.FreeTensor(stranger); break; }
+    case 6: empty.AllocTensor<float>(); break;
+    case 7: pipe.InitBuffer(que, 100, 32); break;
+    }
+    que.FreeTensor(a);
+}
+K too_much() { TPipe pipe; TBuf<> a, b; pipe.InitBuffer(a, 200 * 1024); pipe.InitBuffer(b, 100 * 1024); }
+"""
+
+C310 = """
+constexpr SyncAllConfig kTrigger{PIPE_MTE3, PIPE_MTE2};
+K only_c310(__gm__ uint32_t* x, uint64_t* out) {
+    out[0] = AtomicAdd(x, 3u); AtomicMax((__gm__ int64_t*)x, int64_t(-4)); AtomicMin((__gm__ float*)x, 2.0f);
+    AtomicExch((__gm__ uint64_t*)x, uint64_t(6)); AtomicCas((__gm__ int32_t*)x, 7, 8);
+    GlobalTensor<uint32_t> g; g.SetGlobalBuffer(x, 10);
+    out[1] = g.ReinterpretCast<uint8_t>().GetSize();
+    DataCacheCleanAndInvalid<uint32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_ATOMIC>(g);
+    GlobalTensor<uint8_t> bytes; bytes.SetGlobalBuffer((__gm__ uint8_t*)x);
+    LocalTensor<uint8_t> l(TPosition::VECIN, 0, 256);
+    DataCopyPad<uint8_t, PaddingMode::Compact>(l, bytes[40], {2, 5, -3, 0, 0}, {true, 0, 1, 9});
+    CrossCoreSetFlag<4, PIPE_V>(1);
+    SyncAll<true, kTrigger>();
+}
+"""
+
+
+@pytest.fixture(scope="module", params=ARCHITECTURES)
+def built(
+    request: pytest.FixtureRequest, compiler: KernelCompiler, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path]:
+    source = tmp_path_factory.mktemp("core") / f"{request.param}.asc"
+    source.write_text(HEAD + BOTH + (C310 if request.param == "dav-c310-vec" else ""))
+    options = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-shadow")
+    return request.param, compiler.build(source, *options, architecture=request.param)
+
+
+@pytest.fixture
+def machine(built: tuple[str, Path]) -> NaiveMachine:
+    architecture, binary = built
+    return NaiveMachine(binary, 192 * 1024 if architecture == "dav-c220-vec" else 256 * 1024)
+
+
+def out(count: int = 24) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    return np.zeros(count, np.uint64)
+
+
+def test_tensors(machine: NaiveMachine) -> None:
+    memory, found = np.zeros(200, np.uint16), out()
+    machine.launch("tensors", memory, found)
+    assert found[:4].tolist() == [7, 8, 14, 14]
+    assert found[4:12].tolist() == [16, 14, 72, 76, 28, 32, 188 * 1024, 9]
+    assert found[12:19].tolist() == [4, 100, 60, 3, 77, 77, 1]
+    assert memory[:3].tolist() == [0, 77, 77]
+
+
+def test_variables(built: tuple[str, Path], machine: NaiveMachine) -> None:
+    found = out()
+    machine.launch("variables", found, blocks=5)
+    ub = {"dav-c220-vec": 0, "dav-c310-vec": 248 * 1024}[built[0]]
+    assert found[:13].tolist() == [10, 5, 0, 1, 123456789, 100, 5, 1, ub, 5, 1, 5, 1]
+
+
+def test_copies(machine: NaiveMachine) -> None:
+    source = np.arange(1, 401).astype(np.float16)
+    target = np.zeros(400, np.float16)
+    machine.launch("copies", source, target)
+    assert target[:32].tolist() == source[:32].tolist()
+    rows = [source[48 * i : 48 * i + 32] for i in range(3)]
+    for i, row in enumerate(rows):
+        assert target[100 + 48 * i : 132 + 48 * i].tolist() == row.tolist()
+    # Two blocks of 6 bytes, 4 bytes apart: one element before, two behind, then filler up to 32 bytes.
+    assert target[240:245].tolist() == [2.5, 2, 3, 4, 2.5]
+    described = [
+        (c.name, c.direction, c.block_count, c.block_bytes, c.gm_gap, c.ub_gap, c.pad_left, c.pad_right)
+        for c in machine.copies
+    ]
+    assert described == [
+        (b"DataCopy", 0, 1, 80, 0, 0, 0, 0),
+        (b"DataCopy", 2, 1, 64, 0, 0, 0, 0),
+        (b"DataCopy", 1, 1, 64, 0, 0, 0, 0),
+        (b"DataCopy", 0, 3, 64, 32, 128, 0, 0),
+        (b"DataCopy", 1, 3, 64, 32, 128, 0, 0),
+        (b"DataCopy", 2, 2, 32, 0, 32, 0, 0),
+        (b"DataCopyPad", 0, 2, 6, 4, 32, 1, 2),
+        (b"DataCopyPad", 1, 2, 10, 7, 32, 0, 0),
+        (b"DataCopyPad", 0, 1, 10, 2, 0, 0, 0),
+        (b"DataCopyPad", 1, 1, 10, 0, 0, 0, 0),
+        (b"DataCopyPad", 0, 1, 10, 0, 0, 0, 3),
+        (b"DataCopyPad", 0, 1, 10, 0, 0, 0, 3),
+    ]
+    assert [(c.byte_exact, c.element_bytes, c.ub_dst_gap) for c in machine.copies[5:7]] == [
+        (0, 2, 96),
+        (1, 2, 0),
+    ]
+    padding = [(c.pad_defined, c.pad_value) for c in machine.copies]
+    half = {value: int(np.float16(value).view(np.uint16)) for value in (2.5, 9)}
+    assert [padding[i] for i in (6, 8, 10, 11)] == [(1, half[2.5]), (2, 0), (0, 0), (1, half[9])]
+    assert machine.faults == []
+
+
+def test_atomics(machine: NaiveMachine) -> None:
+    machine.launch("atomics")
+    calls = [entry[1:] for entry in machine.log if entry[0] == "set_atomic"]
+    assert calls == [
+        (ADD, FLOAT),
+        (MAX, HALF),
+        (MIN, INT16),
+        (ADD, INT32),
+        (ADD, INT8),
+        (MAX, BFLOAT16),
+        (ATOMIC_NONE, 0),
+        (ATOMIC_NONE, 0),
+        (ADD, HALF),
+        (ADD, FLOAT),
+    ]
+
+
+def test_order(machine: NaiveMachine) -> None:
+    machine.launch("order")
+    assert machine.log == [
+        *(("pipe_barrier", pipe) for pipe in (ALL, V, MTE2, MTE3)),
+        ("set_flag", MTE2, MTE3, 0),
+        ("wait_flag", MTE2, MTE3, 0),
+        ("set_flag", S, V, 1),
+        ("wait_flag", V, S, 2),
+        ("set_flag", MTE3, MTE2, 3),
+        ("set_flag", MTE3, S, 7),
+        ("sync_all",),
+        ("sync_all",),
+        ("cross_core_set", 0, MTE3, 5),
+        ("cross_core_wait", 0, S, 5),
+        ("cross_core_wait", 1, V, 6),
+        ("memory_barrier", 0),
+        ("memory_barrier", 1),
+        ("set_flag", V, MTE3, 2),
+        ("wait_flag", V, MTE3, 2),
+    ]
+
+
+def test_scalars_and_cache(machine: NaiveMachine) -> None:
+    memory, found = np.zeros(4, np.uint32), out()
+    machine.launch("scalars", memory, found)
+    assert (found[0], memory[0]) == (5, 5)
+    address = memory.ctypes.data
+    assert machine.log == [
+        ("gm_store_uncached", 4),
+        ("gm_load_uncached", 4),
+        ("cache_clean_invalidate", address, 0, 2),
+        ("cache_clean_invalidate", address, 1, 0),
+    ]
+
+
+def test_words(machine: NaiveMachine) -> None:
+    machine.launch("words", ctypes.c_int32(3), ctypes.c_uint16(int(np.float16(1.25).view(np.uint16))), 2**63)
+    assert machine.text == f"3 1.25 {2**63} text\nagain %\nwrong i 3\n"
+    assert machine.faults[0].startswith("assertion failed: i == 4 at ")
+    assert machine.faults[1] == "trap() was called"
+
+
+def test_buffers(machine: NaiveMachine) -> None:
+    found = out()
+    machine.launch("buffers", found)
+    assert found[:10].tolist() == [1, 32, 128, 128, 32, 0, 1, 2, 0, 0]
+    assert machine.faults == [
+        "TBuf::GetWithOffset: the offset is no multiple of 32 bytes",
+        "TBuf: the tensor reaches beyond the buffer InitBuffer gave it",
+    ]
+    # Making a TPipe ends an atomic mode; its end waits for everything.
+    assert machine.log[0] == ("set_atomic", ATOMIC_NONE, 0)
+    assert machine.log[-1] == ("pipe_barrier", ALL)
+
+
+def test_queues_order_their_pipes(machine: NaiveMachine) -> None:
+    found = out()
+    machine.launch("queues", found)
+    assert found[:9].tolist() == [24, 0, 0, 1, 1, 0, 1, 96, 128]
+    events = [entry for entry in machine.log if "flag" in entry[0]]
+
+    def turn(there: tuple[int, int], buffer: int) -> list[tuple[Any, ...]]:
+        return [("set_flag", *there, buffer), ("wait_flag", *there, buffer)]
+
+    copy, first, second, back = 8, 9, 10, 11
+    freed = ("set_flag", MTE3, MTE2, copy)
+    taken = ("wait_flag", MTE3, MTE2, copy)
+    assert events == [
+        *turn((MTE2, MTE3), copy),
+        freed,
+        taken,
+        freed,
+        ("set_flag", MTE2, V, first),
+        ("set_flag", MTE2, V, second),
+        ("wait_flag", MTE2, V, first),
+        ("wait_flag", MTE2, V, second),
+        ("set_flag", V, MTE2, first),
+        ("set_flag", V, MTE2, second),
+        *turn((V, MTE3), back),
+        ("set_flag", MTE3, V, back),
+        taken,
+        *turn((MTE2, V), copy),
+        *turn((V, MTE3), copy),
+        freed,
+        # What was freed and not taken again is waited for at the end, so no event stays set.
+        taken,
+        ("wait_flag", V, MTE2, first),
+        ("wait_flag", V, MTE2, second),
+        ("wait_flag", MTE3, V, back),
+    ]
+    invalidated = [entry[1:] for entry in machine.log if entry[0] == "ub_invalidate"]
+    assert invalidated[:2] == [(0, 96), (0, 96)]
+    assert machine.faults == []
+
+
+MISUSE = [
+    "FreeTensor: the tensor is free already (double free)",
+    "DeQue: the queue is empty",
+    "AllocTensor: every buffer of the queue is in use; the hardware waits forever",
+    "EnQue: the queue holds as many tensors as its depth allows",
+    "EnQue: the tensor is not in the kernel's hands (it was freed or enqueued before)",
+    "FreeTensor: the tensor belongs to no buffer of this queue",
+    "AllocTensor: the queue has no buffers; InitBuffer was not called",
+    "TPipe::InitBuffer: more than 64 buffers in one TPipe",
+]
+
+
+@pytest.mark.parametrize("which", range(len(MISUSE)))
+def test_misuse_of_queues(machine: NaiveMachine, which: int) -> None:
+    machine.launch("misuse", ctypes.c_int32(which))
+    assert machine.faults == [MISUSE[which]]
+
+
+def test_reserving_too_much_only_warns(machine: NaiveMachine) -> None:
+    machine.launch("too_much")
+    assert machine.faults == []
+    assert set(machine.warnings) == {
+        "TPipe::InitBuffer: the buffers together are larger than the unified buffer"
+    }
+
+
+@pytest.mark.parametrize("built", ["dav-c310-vec"], indirect=True)
+def test_what_only_c310_has(machine: NaiveMachine) -> None:
+    memory, found = np.arange(64, dtype=np.uint32), out()
+    memory.view(np.uint8)[40:56] = np.arange(100, 116)
+    machine.launch("only_c310", memory, found)
+    assert found[:2].tolist() == [0, 40]
+    atomics = [entry[1:] for entry in machine.log if entry[0] == "gm_atomic"]
+    assert [(operation, kind) for operation, kind, *_ in atomics] == [
+        (ADD, UINT32),
+        (MAX, INT64),
+        (MIN, FLOAT),
+        (EXCHANGE, UINT64),
+        (CAS, INT32),
+    ]
+    assert atomics[4][2:] == (b"\x08\0\0\0", b"\x07\0\0\0")
+    copy = machine.copies[-1]
+    assert (copy.compact, copy.gm_gap) == (1, -3)
+    assert machine.ub[:11].tolist() == [100, 101, 102, 103, 104, 9, 102, 103, 104, 105, 106]
+
+
+REFUSED = {
+    "SetAtomicAdd<uint32_t>()": ("dav-c310-vec", "copies are atomic for float, half, int16_t"),
+    "SetAtomicAdd<int64_t>()": ("dav-c310-vec", "copies are atomic for float, half, int16_t"),
+    "AtomicAdd((__gm__ uint32_t*)x, 1u)": ("dav-c220-vec", "dav-c310-vec has them, dav-c220-vec has not"),
+    "AtomicAdd((__gm__ half*)x, half(1))": (
+        "dav-c310-vec",
+        "int32_t, uint32_t, float, int64_t and uint64_t only",
+    ),
+    "PipeBarrier<PIPE_S>()": ("dav-c220-vec", "the scalar unit is in order"),
+    "PipeBarrier<PIPE_M>()": ("dav-c220-vec", "a vector core has the pipes V, MTE2 and MTE3"),
+    "SyncAll<false>()": ("dav-c220-vec", "waits for cube cores"),
+    "CrossCoreSetFlag<4, PIPE_V>(1)": ("dav-c220-vec", "the mode is 0, 1 or 2"),
+    "TBuf<TPosition::A1> buf": ("dav-c220-vec", "a vector core has VECIN, VECOUT and VECCALC only"),
+    "TQueBind<TPosition::GM, TPosition::GM, 1> que": ("dav-c220-vec", "a vector core moves tensors between"),
+    "GlobalTensor<int> g; g.ReinterpretCast<char>()": ("dav-c220-vec", "dav-c220-vec has not"),
+    "DataCopyPad<char, PaddingMode::Compact>(GlobalTensor<char>(), LocalTensor<char>(), DataCopyExtParams())": (
+        "dav-c220-vec",
+        "PaddingMode::Compact",
+    ),
+    "Mutex::Lock<PIPE_V>(0)": ("dav-c310-vec", "note: AscendC::Mutex is not emulated; docs/ascendc.md"),
+    "GatherMask(x)": ("dav-c220-vec", "note: AscendC::GatherMask is not emulated; docs/ascendc.md"),
+    "Mmad(x, x, x)": ("dav-c310-vec", "note: AscendC::Mmad is not emulated; docs/ascendc.md"),
+    "TBufPool<TPosition::VECIN> pool": ("dav-c310-vec", "note: AscendC::TBufPool is not emulated; docs"),
+    "AscendC::NoSuchThing(x)": (
+        "dav-c310-vec",
+        "note: AscendC::NoSuchThing is not emulated; docs/ascendc.md",
+    ),
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+def test_what_a_core_lacks_does_not_compile(
+    compiler: KernelCompiler, tmp_path: Path, statement: str, cxx: str
+) -> None:
+    architecture, message = REFUSED[statement]
+    source = tmp_path / "refused.asc"
+    source.write_text(f"{HEAD}K k(GM_ADDR x) {{\n{statement};\n}}\n")
+    driver = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
+    result = driver.compile(source, tmp_path / "k.o", architecture=architecture)
+    assert result.returncode != 0
+    assert message in result.stderr
+    assert f"{source}:6" in result.stderr
