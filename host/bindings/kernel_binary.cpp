@@ -12,6 +12,7 @@
 #include "aivops/kernel_binary/manifest.h"
 
 #include <memory>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -31,14 +32,14 @@ class KernelBinary {
   public:
     KernelBinary(std::shared_ptr<const void> owner, kb::ByteView bytes) : owner_(std::move(owner)), image_(bytes) {}
 
-    static KernelBinary map(const std::string& path) {
+    static KernelBinary map(const std::filesystem::path& path) {
         try {
-            auto file = std::make_shared<kb::MappedFile>(path);
+            auto file = std::make_shared<kb::MappedFile>(path.string());
             const kb::ByteView bytes = file->bytes();
             return {std::move(file), bytes};
         } catch (const std::system_error& error) {
-            PyErr_SetObject(PyExc_OSError,
-                            nb::make_tuple(error.code().value(), error.code().message(), nb::str(path.c_str())).ptr());
+            const nb::object name = nb::steal(PyUnicode_DecodeFSDefault(path.c_str()));
+            PyErr_SetObject(PyExc_OSError, nb::make_tuple(error.code().value(), error.code().message(), name).ptr());
             throw nb::python_error();
         }
     }
@@ -98,7 +99,7 @@ std::string findings_json(const std::vector<kb::Finding>& findings) {
 
 kb::FileReport make_report(const kb::Image& image, const std::string& path, const kb::VerifyOptions& options) {
     kb::FileReport report = kb::verify(image, options);
-    report.path = kb::printable(path, 4096);
+    report.path = path;
     return report;
 }
 
@@ -121,7 +122,7 @@ void register_kernel_binary(nb::module_& m) {
             },
             "path"_a, nb::kw_only(), "profile"_a = "any", "machine"_a = "", "architecture"_a = "",
             "kernels"_a = std::vector<std::string>(), "allow_hard_sync"_a = false,
-            "The file's entry of a report, as JSON. `path` is only its name there.")
+            "The file's entry of a report, as JSON. `path` is only its name there, already printable.")
         .def(
             "inspect",
             [](const KernelBinary& self, const std::string& path) {

@@ -341,7 +341,7 @@ class KernelBinary:
     """The bytes of a kernel binary. They are read, never loaded or run."""
 
     @staticmethod
-    def map(path: str) -> KernelBinary:
+    def map(path: str | os.PathLike[str]) -> KernelBinary:
         """Maps a regular file; OSError when it cannot be read."""
 
     @staticmethod
@@ -356,7 +356,9 @@ class KernelBinary:
         kernels: Sequence[str] = [],
         allow_hard_sync: bool = False,
     ) -> str:
-        """The file's entry of a report, as JSON. `path` is only its name there."""
+        """
+        The file's entry of a report, as JSON. `path` is only its name there, already printable.
+        """
 
     def inspect(self, path: str) -> str:
         """The file's entry of a report with everything decoded, as JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import zipfile
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
@@ -72,6 +73,9 @@ def find_inputs(path: Path) -> Iterator[Input]:
     try:
         if path.is_dir():
             yield from _walk(_Directory(path), label)
+        elif not stat.S_ISREG(path.stat().st_mode):
+            # Opening a pipe would wait for its other end.
+            raise UnreadableError(f"{label}: cannot be read (neither a file nor a folder)")
         elif path.suffix == ".json":
             folder = _Directory(path.parent)
             yield Manifest(label, path.read_bytes(), folder.map)
@@ -86,7 +90,7 @@ def find_inputs(path: Path) -> Iterator[Input]:
 
 
 def _file(path: Path, label: str) -> Iterator[Input]:
-    image = _core.KernelBinary.map(os.fspath(path))
+    image = _core.KernelBinary.map(path)
     yield from _embedded(image, label, False)
     if not image.embedded():
         sidecar = path.with_suffix(".json")
@@ -166,7 +170,7 @@ class _Directory:
     def map(self, name: str) -> _core.KernelBinary | None:
         if not self.has(name):
             return None
-        return _core.KernelBinary.map(os.fspath(self._root / name))
+        return _core.KernelBinary.map(self._root / name)
 
     def read(self, name: str) -> bytes | None:
         path = self._root / name
