@@ -2,6 +2,7 @@
 // Its output is a shared library, the form in which a host loads code; it has no startup files and no run path.
 #include "error.h"
 #include "host_compiler.h"
+#include "linked_objects.h"
 #include "process.h"
 
 #include <cstdio>
@@ -118,6 +119,7 @@ int drive(const Command& arguments) {
         std::fprintf(stderr, "%s\n", shell_line(link_command(options, options.output)).c_str());
         return 0;
     }
+    check_linked_objects(options.inputs);
     // The output may be one of the inputs, and a failed link leaves what was there before.
     std::filesystem::path output = std::filesystem::absolute(options.output);
     TemporaryDirectory directory(output.parent_path());

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from emulator.ccec.records import Binary
-from emulator.conftest import KernelCompiler
+from emulator.conftest import ARCHITECTURES, KernelCompiler
 
 KERNEL = """#include "kernel_operator.h"
 extern "C" __global__ __aicore__ void k(GM_ADDR x) {}
@@ -134,6 +134,24 @@ def test_other_ways_to_link(compiler: KernelCompiler, source: Path) -> None:
         types.append(Binary(joined).type)
     assert types == ["ET_REL", "ET_DYN"]
     assert Binary(joined).global_functions == {"k"}
+
+
+def test_objects_that_do_not_fit(compiler: KernelCompiler, source: Path, tmp_path: Path) -> None:
+    own = [tmp_path / f"{architecture}.o" for architecture in ARCHITECTURES]
+    for architecture, relocatable in zip(ARCHITECTURES, own, strict=True):
+        assert compiler.compile(source, relocatable, architecture=architecture).returncode == 0
+    foreign, text = tmp_path / "foreign.o", tmp_path / "text.o"
+    assert compiler.run("g++", "-c", "-x", "c++", "/dev/null", "-o", foreign).returncode == 0
+    text.write_text("no object")
+    for wrong, message in (
+        (own[1], "was compiled for NPU architecture 3510, and "),
+        (foreign, "was not compiled by the emulated ccec (it has no section .aivops.contract)"),
+        (text, "is no 64-bit little-endian ELF object"),
+    ):
+        result = compiler.link(tmp_path / "out.o", own[0], wrong)
+        assert result.returncode == 1
+        assert result.stderr.startswith(f"ld.lld: error: {wrong}: {message}")
+        assert not (tmp_path / "out.o").exists()
 
 
 def test_an_undefined_function_fails_the_link(compiler: KernelCompiler, source: Path) -> None:
