@@ -215,6 +215,20 @@ bool Board::has_left(uint32_t rank) const {
     return slot(rank).state.load(std::memory_order_acquire) == SlotState::kLeft;
 }
 
+std::string Board::describe_trouble(const std::vector<uint32_t>& ranks, bool leaving_is_trouble) const {
+    std::string text;
+    for (uint32_t rank : ranks) {
+        std::optional<std::string> trouble = trouble_of(rank);
+        if (!trouble && leaving_is_trouble && has_left(rank)) {
+            trouble = "rank " + std::to_string(rank) + " has destroyed its communicator";
+        }
+        if (trouble) {
+            text += (text.empty() ? "" : "; ") + *trouble;
+        }
+    }
+    return text;
+}
+
 uint32_t Board::bell() const {
     return header_->bell.load(std::memory_order_acquire);
 }

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace aivops::hccl {
 
@@ -67,6 +68,8 @@ class Board {
     std::optional<std::string> trouble_of(uint32_t rank) const;
     /// Whether `rank` has destroyed its communicator, so that nothing more will come from it.
     bool has_left(uint32_t rank) const;
+    /// All of that for several ranks: who ends because another one did comes soon after it. Empty when all is well.
+    std::string describe_trouble(const std::vector<uint32_t>& ranks, bool leaving_is_trouble) const;
 
     /// For waits in host calls: read, look, then sleep until someone rings or `milliseconds` have passed.
     uint32_t bell() const;

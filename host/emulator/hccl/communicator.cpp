@@ -132,15 +132,8 @@ void Communicator::wait(const std::vector<uint32_t>& needed, const std::function
         }
         if (Clock::now() >= next_look) {
             next_look = Clock::now() + std::chrono::milliseconds(kLookMilliseconds);
-            for (uint32_t rank : needed) {
-                std::optional<std::string> trouble = board_->trouble_of(rank);
-                if (!trouble && board_->has_left(rank)) {
-                    trouble = "rank " + std::to_string(rank) + " has destroyed its communicator";
-                }
-                if (trouble && !done()) {
-                    throw Error(HCCL_E_REMOTE, what() + "; " + *trouble);
-                }
-            }
+            const std::string trouble = board_->describe_trouble(needed, true);
+            require(trouble.empty() || done(), HCCL_E_REMOTE, what() + "; " + trouble);
             require(Clock::now() < deadline, HCCL_E_TIMEOUT,
                     what() + " after " + std::to_string(seconds) + " s (HCCL_CONNECT_TIMEOUT and 20)");
         }

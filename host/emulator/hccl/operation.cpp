@@ -328,11 +328,9 @@ void Operation::look_for_trouble() {
     }
     next_look_ = now + kLookNs;
     Board& board = communicator_->board();
-    for (uint32_t rank : communicator_->others()) {
-        if (std::optional<std::string> trouble = board.trouble_of(rank)) {
-            fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, *trouble);
-            return;
-        }
+    if (const std::string trouble = board.describe_trouble(communicator_->others(), false); !trouble.empty()) {
+        fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, trouble);
+        return;
     }
     auto look = [&](const auto& transfer) {
         if (!transfer.done && !failure_ && board.has_left(transfer.peer)) {

@@ -81,7 +81,7 @@ class Peers {
         }
     }
 
-    std::optional<std::string> find_ended() {
+    std::optional<std::string> describe_ended() {
         const int64_t now = now_ns();
         int64_t next = next_look_.load(std::memory_order_relaxed);
         std::lock_guard lock(mutex_);
@@ -91,12 +91,13 @@ class Peers {
                 peer.ended = peer.ended || !is_life_held(peer.descriptor, peer.lock);
             }
         }
+        std::string ended;
         for (const auto& [id, peer] : peers_) {
             if (peer.ended) {
-                return peer.name;
+                ended += (ended.empty() ? "" : ", ") + peer.name + " has ended";
             }
         }
-        return std::nullopt;
+        return ended.empty() ? std::nullopt : std::optional(ended);
     }
 
   private:
@@ -239,8 +240,8 @@ bool close_memory(const std::string& key) {
     return true;
 }
 
-std::optional<std::string> find_ended_peer() {
-    return peers().find_ended();
+std::optional<std::string> describe_ended_peers() {
+    return peers().describe_ended();
 }
 
 } // namespace aivops::machine

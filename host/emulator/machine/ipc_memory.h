@@ -27,9 +27,9 @@ ImportedMemory import_memory(const std::string& key);
 /// Ends the oldest import of `key` here, or else the export of it. False when it is neither.
 bool close_memory(const std::string& key);
 
-/// Names the first process whose memory is imported here and that has ended. Asks the kernel now and then only, so it
-/// may be called often.
-std::optional<std::string> find_ended_peer();
+/// "rank 2 (process 17) has ended" for every process that has and whose memory is imported here: those that end because
+/// another one did come soon after it. Asks the kernel now and then only, so it may be called often.
+std::optional<std::string> describe_ended_peers();
 
 } // namespace aivops::machine
 

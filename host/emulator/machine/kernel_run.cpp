@@ -220,10 +220,8 @@ bool KernelRun::timed_out(int64_t now) {
         return false;
     }
     if (now - stalled_since_ > kPeerPatienceNs) {
-        if (std::optional<std::string> peer = find_ended_peer()) {
-            fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, *peer +
-                                                        " has ended; its memory is imported here, and nothing moved "
-                                                        "for " +
+        if (std::optional<std::string> ended = describe_ended_peers()) {
+            fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, *ended + ", whose memory is imported here, and nothing moved for " +
                                                         seconds(now - stalled_since_) + "; " + describe_waiting());
             return true;
         }
