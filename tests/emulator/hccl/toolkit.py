@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,26 +26,33 @@ DATA_TYPES = {
 }
 REDUCTIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
 
-_LIBRARIES = Path(os.environ["AIVOPS_BUILD_DIR"]) / "toolkit/lib64"
-acl = ctypes.CDLL(str(_LIBRARIES / "libascendcl.so"))
-hccl = ctypes.CDLL(str(_LIBRARIES / "libhccl.so"))
-acl.aclGetRecentErrMsg.restype = ctypes.c_char_p
+
+@cache
+def library(name: str) -> ctypes.CDLL:
+    """A library of the emulated toolkit, loaded at its first use."""
+    return ctypes.CDLL(f"{os.environ['AIVOPS_BUILD_DIR']}/toolkit/lib64/lib{name}.so")
+
+
+def recent_message() -> str:
+    """What the runtime has to say about the latest failure in this thread."""
+    function = library("ascendcl").aclGetRecentErrMsg
+    function.restype = ctypes.c_char_p
+    text: bytes | None = function()
+    return text.decode() if text else ""
 
 
 class CallError(Exception):
     """A call that did not return 0, with what the runtime says about it."""
 
     def __init__(self, name: str, code: int) -> None:
-        text = acl.aclGetRecentErrMsg()
         self.code = code
-        self.message = text.decode() if text else ""
+        self.message = recent_message()
         super().__init__(f"{name} returned {code}: {self.message}")
 
 
 def call(name: str, *arguments: Any) -> None:
     """Call a function of ACL or HCCL and raise when it does not return 0."""
-    library = acl if name.startswith("acl") else hccl
-    code = getattr(library, name)(*arguments)
+    code = getattr(library("ascendcl" if name.startswith("acl") else "hccl"), name)(*arguments)
     if code != 0:
         raise CallError(name, code)
 
