@@ -26,5 +26,6 @@
 #include "basic_api/kernel_struct_data_copy.h"
 #include "basic_api/kernel_tensor.h"
 #include "basic_api/kernel_tpipe.h"
+#include "basic_api/std_type_traits.h"
 
 #endif
