@@ -243,6 +243,39 @@ prepared()
     )
 
 
+NEVER_ENDING = """
+flag = make_flag()
+stream = aivops.Stream(device)
+wait_for.launch(stream, flag, 1, config=one_block)
+"""
+
+
+def test_a_stream_is_dropped_without_waiting(kernels_path: Path) -> None:
+    """The kernel goes on, with all it needs, and its stream is destroyed once it is idle."""
+    run(
+        NEVER_ENDING
+        + """
+target = make_flag()
+other = aivops.Stream.borrow(device, stream.handle)
+store.launch(other, target, 7, config=one_block)
+handle = stream.handle
+del stream, other
+flag.copy_from(ONE)
+device.synchronize()
+assert target.to_numpy()[0] == 7
+""",
+        kernels_path,
+        timeout=30,
+    )
+
+
+@pytest.mark.parametrize(
+    "ending", ["", "del stream", "del stream, device, flag, binary, store, wait_for, nothing"]
+)
+def test_the_interpreter_ends_though_a_kernel_never_does(kernels_path: Path, ending: str) -> None:
+    run(NEVER_ENDING + ending, kernels_path, timeout=30)
+
+
 def test_the_interpreter_ends_while_threads_launch(kernels_path: Path) -> None:
     run(
         """

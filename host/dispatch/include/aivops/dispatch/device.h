@@ -2,6 +2,7 @@
 #ifndef AIVOPS_DISPATCH_DEVICE_H
 #define AIVOPS_DISPATCH_DEVICE_H
 
+#include "aivops/dispatch/retained.h"
 #include "aivops/dispatch/timeout.h"
 #include "aivops/dispatch/toolkit.h"
 
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace aivops {
 
@@ -35,6 +37,17 @@ class ContextSaver {
   private:
     const cann::FunctionTable& acl_;
     aclrtContext previous_ = nullptr;
+};
+
+struct DeviceState;
+
+/// A stream that was dropped while it had work: nobody waits for it, it goes when it is seen idle. It keeps its device,
+/// so one that never becomes idle is simply left to the end of the process.
+struct RetiredStream {
+    aclrtStream handle = nullptr;
+    bool owned = false;
+    std::vector<std::shared_ptr<Retainable>> needed;
+    std::shared_ptr<DeviceState> device;
 };
 
 /// Holds one reference to the primary context. aclrtSetDevice would leak one per call if it were used to switch
@@ -81,12 +94,52 @@ struct DeviceState {
 
     std::string describe() const { return "Device " + std::to_string(id); }
 
+    /// Destroys a stream of this device now if it is idle, later otherwise. The device must be current.
+    void retire(RetiredStream stream) {
+        if (!finish(stream)) {
+            const std::lock_guard<std::mutex> lock(mutex);
+            retired.push_back(std::move(stream));
+        }
+    }
+
+    /// Destroys the retired streams that have become idle. The device must be current.
+    void sweep() {
+        std::vector<RetiredStream>
+            finished; // dropped after the lock is released: it may hold the last use of this device
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (std::size_t i = 0; i < retired.size();) {
+            if (finish(retired[i])) {
+                finished.push_back(std::move(retired[i]));
+                retired.erase(retired.begin() + static_cast<std::ptrdiff_t>(i));
+            } else {
+                ++i;
+            }
+        }
+    }
+
     const Toolkit& toolkit;
     const std::int32_t id;
     std::string soc_name;
     std::string architecture;
     aclrtContext context = nullptr;
     std::uint64_t timeout_interval_us = 0;
+
+  private:
+    /// False when the stream still has work. One that cannot be asked any more has none.
+    bool finish(const RetiredStream& stream) const {
+        const cann::FunctionTable& acl = toolkit.acl();
+        aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+        if (acl.aclrtStreamQuery(stream.handle, &status) == ACL_SUCCESS && status != ACL_STREAM_STATUS_COMPLETE) {
+            return false;
+        }
+        if (stream.owned) {
+            acl.aclrtDestroyStream(stream.handle);
+        }
+        return true;
+    }
+
+    std::mutex mutex;
+    std::vector<RetiredStream> retired;
 };
 
 } // namespace detail
@@ -132,6 +185,9 @@ class Device {
 
     /// Waits for everything on this device, of every stream; raises what failed. Blocks.
     void synchronize(const Timeout& timeout = {}) const;
+
+    /// Gives up a stream without waiting for it.
+    void retire(aclrtStream stream, bool owned, std::vector<std::shared_ptr<detail::Retainable>> needed) const;
 
     friend bool operator==(const Device& left, const Device& right) { return left.state_ == right.state_; }
     friend bool operator!=(const Device& left, const Device& right) { return !(left == right); }
@@ -220,6 +276,14 @@ inline void Device::synchronize(const Timeout& timeout) const {
     const ContextGuard guard(*this);
     check(acl(), acl().aclrtSynchronizeDeviceWithTimeout(ms), "aclrtSynchronizeDeviceWithTimeout",
           [&] { return describe(); });
+    state_->sweep();
+}
+
+inline void Device::retire(aclrtStream stream, bool owned,
+                           std::vector<std::shared_ptr<detail::Retainable>> needed) const {
+    const ContextGuard guard(*this);
+    state_->sweep();
+    state_->retire({stream, owned, std::move(needed), state_});
 }
 
 } // namespace aivops

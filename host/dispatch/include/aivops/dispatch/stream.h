@@ -20,17 +20,15 @@ struct StreamState {
     }
     StreamState(const Device& device, aclrtStream borrowed) : device(device), handle(borrowed), owned(false) {}
 
+    /// Waits for nothing: a destructor that blocked could wait for a kernel that waits for its caller.
     ~StreamState() {
         if (is_forked_child()) {
             return;
         }
-        const ContextSaver saver(device.acl());
-        device.acl().aclrtSetCurrentContext(device.context());
-        if (owned) {
-            device.acl().aclrtDestroyStream(handle);
-        } else {
-            // Work of ours may still be queued on a stream that lives on; what it needs must not go away under it.
-            device.acl().aclrtSynchronizeStreamWithTimeout(handle, -1);
+        try {
+            device.retire(handle, owned, retained.take());
+        } catch (const Error&) {
+            // Someone else took the device down; the stream went with it.
         }
     }
     StreamState(const StreamState&) = delete;
@@ -48,7 +46,7 @@ struct StreamState {
 class Stream {
   public:
     explicit Stream(const Device& device) : state_(std::make_shared<detail::StreamState>(device)) {}
-    /// Null is the default stream of the device. Dropping the last copy waits for the work on it.
+    /// Null is the default stream of the device.
     static Stream borrow(const Device& device, aclrtStream handle) {
         return Stream(std::make_shared<detail::StreamState>(device, handle));
     }
