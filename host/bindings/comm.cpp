@@ -44,10 +44,11 @@ void translate(const std::exception_ptr& pointer, void*) {
 }
 
 void run(Communicator& self, const std::string& operation, const std::string& type, uint64_t count,
-         std::uintptr_t input, std::uintptr_t output, const std::string& reduction, uint32_t root,
-         const Timeout& timeout) {
-    self.run(HostCall{require_operator(operation), require_type(type), require_reduction(reduction), root, count,
-                      reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output), timeout});
+         std::uintptr_t input, std::uintptr_t output, const std::string& reduction, uint32_t root, uint32_t peer,
+         std::vector<uint64_t> counts, const Timeout& timeout) {
+    self.run(HostCall{require_operator(operation), require_type(type), require_reduction(reduction), root, peer, count,
+                      std::move(counts), reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output),
+                      timeout});
 }
 
 } // namespace
@@ -59,8 +60,8 @@ void register_comm(nb::module_& m) {
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def_prop_ro("device", &Communicator::device)
-        .def("run", &run, "operation"_a, "type"_a, "count"_a, nb::kw_only(), "input"_a, "output"_a,
-             "reduction"_a = "sum", "root"_a = 0, "timeout"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
+        .def("run", &run, "operation"_a, "type"_a, "count"_a, nb::kw_only(), "input"_a, "output"_a, "reduction"_a,
+             "root"_a, "peer"_a, "counts"_a, "timeout"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
              "Run a collective on arrays at host addresses and wait for it.");
 
     nb::class_<LocalGroup>(m, "LocalGroup", "Ranks of this process, one per device.")

@@ -14,8 +14,24 @@ struct Row {
 
 constexpr uint64_t kAny = std::numeric_limits<uint64_t>::max();
 
-constexpr std::array<Row, 1> kRows{{
+// One shot moves ranks / 2 times as many bytes as two, in one step instead of two.
+constexpr uint64_t kOneShotBytes = 32 * 1024;
+
+constexpr std::array<Row, 14> kRows{{
     {{Operator::kAllGather, 0, "mesh", "aiv_all_gather"}, kAny},
+    {{Operator::kAllReduce, 0, "one_shot", "aiv_all_reduce_one_shot"}, kOneShotBytes},
+    {{Operator::kAllReduce, 1, "two_shots", "aiv_all_reduce_two_shots"}, kAny},
+    {{Operator::kReduceScatter, 0, "mesh", "aiv_reduce_scatter"}, kAny},
+    {{Operator::kAllToAll, 0, "mesh", "aiv_all_to_all"}, kAny},
+    {{Operator::kBroadcast, 0, "scatter_gather", "aiv_broadcast"}, kAny},
+    {{Operator::kScatter, 0, "direct", "aiv_scatter"}, kAny},
+    {{Operator::kGather, 0, "direct", "aiv_gather"}, kAny},
+    {{Operator::kReduce, 0, "direct", "aiv_reduce"}, kAny},
+    {{Operator::kBarrier, 0, "mesh", "aiv_barrier"}, kAny},
+    {{Operator::kAllGatherV, 0, "mesh", "aiv_all_gather_v"}, kAny},
+    {{Operator::kReduceScatterV, 0, "mesh", "aiv_reduce_scatter_v"}, kAny},
+    {{Operator::kAllToAllV, 0, "mesh", "aiv_all_to_all_v"}, kAny},
+    {{Operator::kSendRecv, 0, "channel", "aiv_send"}, kAny},
 }};
 
 // Below this a second block costs more than it brings.

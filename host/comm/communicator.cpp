@@ -5,21 +5,6 @@
 namespace aivops {
 namespace {
 
-// How many times `count` elements an operator takes and gives.
-struct Extent {
-    uint64_t input;
-    uint64_t output;
-};
-
-Extent extent_of(Operator operation, uint32_t size) {
-    switch (operation) {
-    case Operator::kAllGather:
-        return {1, size};
-    default:
-        throw InvalidValueError(std::string(name_of(operation)) + "(): no kernel for it");
-    }
-}
-
 // Scratch memory only grows, so that repeated calls allocate nothing.
 Buffer reserve(std::optional<Buffer>& scratch, const Device& device, uint64_t bytes) {
     if (!scratch || scratch->bytes() < bytes) {
@@ -27,6 +12,17 @@ Buffer reserve(std::optional<Buffer>& scratch, const Device& device, uint64_t by
         scratch.emplace(device, bytes);
     }
     return scratch->slice(0, bytes);
+}
+
+std::string kernel_name(const Algorithm& algorithm, const HostCall& call, bool sends) {
+    if (call.operation == Operator::kBarrier) {
+        return std::string(algorithm.kernel);
+    }
+    std::string name(algorithm.kernel);
+    if (call.operation == Operator::kSendRecv) {
+        name = sends ? "aiv_send" : "aiv_recv";
+    }
+    return name.append("_").append(kernel_suffix(call.type));
 }
 
 } // namespace
@@ -41,36 +37,52 @@ void Communicator::run(const HostCall& call) {
     if (group_.failed) {
         throw_peer_failed();
     }
-    const Extent extent = extent_of(call.operation, group_.size);
-    const uint64_t bytes = call.count * width_of(call.type);
-    if (call.count > kMaxCount) {
-        throw InvalidValueError(std::string(name_of(call.operation)) + "(): " + std::to_string(call.count) +
-                                " elements, expected at most " + std::to_string(kMaxCount));
-    }
-    Plan plan = choose_plan(call.operation, bytes, group_.size, group_.lanes);
+    check_call(call, group_.size);
+    const uint64_t width = width_of(call.type);
+    Plan plan = choose_plan(call.operation, staged_elements(call, group_.size) * width, group_.size, group_.lanes);
     if (group_.blocks != 0) {
         plan.blocks = group_.blocks;
     }
-    const Call stamp{call.operation,
-                     call.type,
-                     call.reduction,
-                     plan.algorithm->number,
-                     static_cast<uint8_t>(call.root),
-                     static_cast<uint8_t>(plan.blocks),
-                     call.count};
-    const Buffer input = reserve(input_, device_, extent.input * bytes);
-    const Buffer output = reserve(output_, device_, extent.output * bytes);
+    const Extent extent = extent_of(call, rank_, group_.size);
+    const Buffer input = reserve(input_, device_, extent.input * width);
+    const Buffer output = reserve(output_, device_, extent.output * width);
     input.copy_from_host(call.input, input.bytes());
-    launch(call, stamp, *plan.algorithm, input.pointer(), output.pointer());
+    launch(call, plan, input.pointer(), output.pointer());
     finish(call.timeout ? call.timeout : group_.timeout);
     output.copy_to_host(call.output, output.bytes());
 }
 
-void Communicator::launch(const HostCall& call, const Call& stamp, const Algorithm& algorithm, void* input,
-                          void* output) {
-    const LaunchConfig config{stamp.blocks, Schedule::kBatch, call.timeout ? call.timeout : group_.timeout};
-    void* window = reinterpret_cast<void*>(window_.address());
-    kernel(algorithm, call.type).launch(stream_, config, window, input, output, call.count, fingerprint(stamp));
+void Communicator::launch(const HostCall& call, const Plan& plan, void* input, void* output) {
+    const LaunchConfig config{plan.blocks, Schedule::kBatch, call.timeout ? call.timeout : group_.timeout};
+    const uint64_t stamp = fingerprint(stamp_of(call, plan));
+    const uint32_t reduction = static_cast<uint32_t>(call.reduction);
+    void* const window = reinterpret_cast<void*>(window_.address());
+    const bool sends = rank_ == call.root;
+    const Kernel& entry = kernel(kernel_name(*plan.algorithm, call, sends));
+    switch (call.operation) {
+    case Operator::kAllGather:
+    case Operator::kAllToAll:
+        return entry.launch(stream_, config, window, input, output, call.count, stamp);
+    case Operator::kAllReduce:
+    case Operator::kReduceScatter:
+        return entry.launch(stream_, config, window, input, output, call.count, reduction, stamp);
+    case Operator::kBroadcast:
+    case Operator::kScatter:
+    case Operator::kGather:
+        return entry.launch(stream_, config, window, input, output, call.count, call.root, stamp);
+    case Operator::kReduce:
+        return entry.launch(stream_, config, window, input, output, call.count, reduction, call.root, stamp);
+    case Operator::kBarrier:
+        return entry.launch(stream_, config, window, stamp);
+    case Operator::kAllGatherV:
+        return entry.launch(stream_, config, window, input, output, rank_counts(call), stamp);
+    case Operator::kReduceScatterV:
+        return entry.launch(stream_, config, window, input, output, rank_counts(call), reduction, stamp);
+    case Operator::kAllToAllV:
+        return entry.launch(stream_, config, window, input, output, exchange_counts(call, rank_, group_.size), stamp);
+    case Operator::kSendRecv:
+        return entry.launch(stream_, config, window, sends ? input : output, call.count, call.peer, stamp);
+    }
 }
 
 void Communicator::finish(const Timeout& timeout) {
@@ -94,14 +106,12 @@ void Communicator::finish(const Timeout& timeout) {
     }
 }
 
-const Kernel& Communicator::kernel(const Algorithm& algorithm, DataType type) {
-    std::string name = std::string(algorithm.kernel) + "_" + std::string(kernel_suffix(type));
-    const auto known = kernels_.find(name);
-    if (known != kernels_.end()) {
-        return known->second;
+const Kernel& Communicator::kernel(const std::string& name) {
+    auto known = kernels_.find(name);
+    if (known == kernels_.end()) {
+        known = kernels_.emplace(name, group_.kernels->get_kernel(name)).first;
     }
-    Kernel found = group_.kernels->get_kernel(name);
-    return kernels_.emplace(std::move(name), std::move(found)).first->second;
+    return known->second;
 }
 
 void Communicator::throw_peer_failed() const {

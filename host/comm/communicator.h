@@ -1,8 +1,8 @@
 // One rank of a group: launches collectives on its device and waits for them.
 #pragma once
 
-#include "algorithm.h"
 #include "failure.h"
+#include "host_call.h"
 #include "window.h"
 
 #include <aivops/dispatch/kernel_set.h>
@@ -28,18 +28,6 @@ struct GroupState {
     std::string reason; // of the failure; guarded by `mutex`
 };
 
-/// One collective on arrays in host memory.
-struct HostCall {
-    Operator operation;
-    DataType type;
-    Reduction reduction;
-    uint32_t root;
-    uint64_t count; // elements, of what the operator counts
-    const void* input;
-    void* output;
-    Timeout timeout; // nothing: the group's
-};
-
 class Communicator {
   public:
     Communicator(const Device& device, uint32_t rank, uint64_t window_bytes, GroupState& group);
@@ -53,9 +41,9 @@ class Communicator {
     void run(const HostCall& call);
 
   private:
-    void launch(const HostCall& call, const Call& stamp, const Algorithm& algorithm, void* input, void* output);
+    void launch(const HostCall& call, const Plan& plan, void* input, void* output);
     void finish(const Timeout& timeout);
-    const Kernel& kernel(const Algorithm& algorithm, DataType type);
+    const Kernel& kernel(const std::string& name);
     [[noreturn]] void throw_peer_failed() const;
 
     Device device_;

@@ -76,6 +76,16 @@ bool is_reducible(DataType type) {
     return facts(type).reducible;
 }
 
+std::string reducible_names() {
+    std::string names;
+    for (const TypeFacts& type : kTypes) {
+        if (type.reducible) {
+            names.append(names.empty() ? "" : ", ").append(type.name);
+        }
+    }
+    return names;
+}
+
 std::string_view name_of(Operator operation) {
     const size_t number = static_cast<size_t>(operation);
     return number >= 1 && number <= kOperators.size() ? kOperators[number - 1] : "a call of another library";
@@ -101,15 +111,25 @@ Reduction require_reduction(std::string_view name) {
 
 std::string describe(const Call& call) {
     std::string text(name_of(call.operation));
-    if (call.operation == Operator::kBarrier) {
+    switch (call.operation) {
+    case Operator::kBarrier:
         return text;
+    case Operator::kAllGatherV:
+    case Operator::kReduceScatterV:
+    case Operator::kAllToAllV:
+        text.append(" of ").append(name_of(call.type)).append(" with counts of digest ");
+        text.append(std::to_string(call.count));
+        break;
+    default:
+        text.append(" of ").append(std::to_string(call.count)).append(" ").append(name_of(call.type));
+        break;
     }
-    text += " of " + std::to_string(call.count) + " " + std::string(name_of(call.type));
     switch (call.operation) {
     case Operator::kAllReduce:
     case Operator::kReduceScatter:
+    case Operator::kReduceScatterV:
     case Operator::kReduce:
-        text += ", op " + std::string(name_of(call.reduction));
+        text.append(", op ").append(name_of(call.reduction));
         break;
     default:
         break;
@@ -119,13 +139,16 @@ std::string describe(const Call& call) {
     case Operator::kScatter:
     case Operator::kGather:
     case Operator::kReduce:
-        text += ", root " + std::to_string(call.root);
+        text.append(", root ").append(std::to_string(call.root));
+        break;
+    case Operator::kSendRecv:
+        text.append(" from rank ").append(std::to_string(call.root));
         break;
     default:
         break;
     }
-    text += ", algorithm " + std::to_string(call.algorithm) + ", " + std::to_string(call.blocks) + " blocks";
-    return text;
+    text.append(", algorithm ").append(std::to_string(call.algorithm));
+    return text.append(", ").append(std::to_string(call.blocks)).append(" blocks");
 }
 
 } // namespace aivops

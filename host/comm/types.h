@@ -19,6 +19,7 @@ std::string_view kernel_suffix(DataType type);
 
 // Whether reductions take the type.
 bool is_reducible(DataType type);
+std::string reducible_names();
 
 std::string_view name_of(Operator operation);
 std::string_view name_of(Reduction reduction);

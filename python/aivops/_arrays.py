@@ -42,21 +42,28 @@ def operand(call: str, x: Any, dtype: str | None) -> Operand:
     return Operand(array, _element_type(call, array, dtype))
 
 
-def result(call: str, shape: tuple[int, ...], like: Operand, out: Any) -> Array:
+def result(call: str, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any) -> Array:
     """The array for the result: a new one, or `out` when it fits exactly."""
     if out is None:
-        return np.empty(shape, like.array.dtype)
+        return np.empty(shape, dtype)
     if not isinstance(out, np.ndarray):
         raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array")
-    if out.shape != shape or out.dtype != like.array.dtype:
+    if out.shape != shape or out.dtype != dtype:
         raise InvalidValueError(
-            f"{call}: out has shape {out.shape} and type {out.dtype}, expected {shape} and {like.array.dtype}"
+            f"{call}: out has shape {out.shape} and type {out.dtype}, expected {shape} and {dtype}"
         )
     if not (out.flags.c_contiguous and out.flags.writeable):
         raise InvalidValueError(
             f"{call}: out is not a writable C-contiguous array; pass one, or copy the result"
         )
     return out
+
+
+def target(call: str, out: Any, dtype: str | None) -> Operand:
+    """`out` as an array to receive into, which settles shape and type."""
+    if not isinstance(out, np.ndarray):
+        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array")
+    return operand(call, result(call, out.shape, out.dtype, out), dtype)
 
 
 def address(array: Array) -> int:

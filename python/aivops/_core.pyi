@@ -405,8 +405,10 @@ class Communicator:
         *,
         input: int,
         output: int,
-        reduction: str = "sum",
-        root: int = 0,
+        reduction: str,
+        root: int,
+        peer: int,
+        counts: Sequence[int],
         timeout: float | None = None,
     ) -> None:
         """Run a collective on arrays at host addresses and wait for it."""

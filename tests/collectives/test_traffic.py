@@ -26,11 +26,62 @@ def traffic_of(group: aivops.LocalGroup, call: Callable[[aivops.Communicator], o
     ]
 
 
+def scatter(comm: aivops.Communicator, x: np.ndarray) -> np.ndarray:
+    if comm.rank == 0:
+        return comm.scatter(x.reshape(comm.size, -1))
+    return comm.scatter(None, shape=(x.size // comm.size,), dtype=x.dtype)
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8])
 @pytest.mark.parametrize("count", [0, 1, 1000, 300_001])
 def test_every_rank_reads_what_the_others_have_once(group_of: GroupOf, ranks: int, count: int) -> None:
     traffic = traffic_of(group_of(ranks), lambda comm: comm.all_gather(np.ones(count, np.int16)))
     assert [t.read_bytes for t in traffic] == [(ranks - 1) * count * 2] * ranks
+
+
+# Bytes that must cross between n ranks for a message of S bytes in parts of B = S / n, in all and, where the
+# ranks divide the message, into each rank (root first, root being rank 0). One-shot all_reduce is for short messages.
+BOUNDS: dict[
+    str, tuple[Callable[[aivops.Communicator, np.ndarray], object], Callable[[int, int], list[int]]]
+] = {
+    "all_reduce": (lambda c, x: c.all_reduce(x), lambda n, s: [2 * (n - 1) * s // n] * n),
+    "reduce_scatter": (lambda c, x: c.reduce_scatter(x), lambda n, s: [(n - 1) * s // n] * n),
+    "all_to_all": (lambda c, x: c.all_to_all(x.reshape(c.size, -1)), lambda n, s: [(n - 1) * s // n] * n),
+    "broadcast": (lambda c, x: c.broadcast(x), lambda n, s: [0, *[s] * (n - 1)]),
+    "scatter": (scatter, lambda n, s: [0, *[s // n] * (n - 1)]),
+    "gather": (lambda c, x: c.gather(x), lambda n, s: [(n - 1) * s, *[0] * (n - 1)]),
+    "reduce": (lambda c, x: c.reduce(x), lambda n, s: [(n - 1) * s, *[0] * (n - 1)]),
+    "barrier": (lambda c, x: c.barrier(), lambda n, s: [0] * n),
+}
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+@pytest.mark.parametrize("operator", BOUNDS)
+def test_traffic_is_the_least_there_can_be(group_of: GroupOf, operator: str, ranks: int) -> None:
+    call, bound = BOUNDS[operator]
+    x = np.ones(ranks * 25_003, np.float32)
+    traffic = traffic_of(group_of(ranks), lambda comm: call(comm, x))
+    assert [t.read_bytes for t in traffic] == bound(ranks, x.nbytes)
+
+
+@pytest.mark.parametrize("operator", ["all_reduce", "broadcast"])
+def test_total_traffic_when_ranks_do_not_divide(group_of: GroupOf, operator: str) -> None:
+    call, _ = BOUNDS[operator]
+    x = np.ones(50_021, np.float32)
+    traffic = traffic_of(group_of(8), lambda comm: call(comm, x))
+    assert sum(t.read_bytes for t in traffic) == (14 if operator == "all_reduce" else 7) * x.nbytes
+
+
+def test_send_and_receive_cross_once(group_of: GroupOf) -> None:
+    x = np.ones(12_345, np.int16)
+
+    def call(comm: aivops.Communicator) -> None:
+        if comm.rank == 0:
+            comm.send(x, 1)
+        else:
+            comm.recv(0, np.empty_like(x))
+
+    assert [t.read_bytes for t in traffic_of(group_of(2), call)] == [0, x.nbytes]
 
 
 @pytest.mark.parametrize(("blocks", "count", "lanes"), [(1, 0, 1), (1, 1000, 1), (4, 4096, 4), (4, 512, 1)])

@@ -178,13 +178,14 @@ class Fold {
 
     __aicore__ inline void narrow(AscendC::LocalTensor<T>& result, uint32_t length) {
         if constexpr (kThroughHalf) {
-            // Keeps the low byte and its sign: casts to int8 saturate, sums are to wrap.
+            // Casts to int8 saturate, sums are to wrap: times 256 keeps the low byte, and the way back is exact in
+            // half.
             const int32_t count = static_cast<int32_t>(length);
-            AscendC::ShiftLeft(accumulator_, accumulator_, static_cast<int16_t>(8), count);
-            AscendC::PipeBarrier<PIPE_V>();
-            AscendC::ShiftRight(accumulator_, accumulator_, static_cast<int16_t>(8), count);
+            AscendC::Muls(accumulator_, accumulator_, static_cast<int16_t>(256), count);
             AscendC::PipeBarrier<PIPE_V>();
             AscendC::Cast(half_, accumulator_, AscendC::RoundMode::CAST_NONE, length);
+            AscendC::PipeBarrier<PIPE_V>();
+            AscendC::Muls(half_, half_, static_cast<half>(1.0f / 256), count);
             AscendC::PipeBarrier<PIPE_V>();
             AscendC::Cast(result, half_, AscendC::RoundMode::CAST_RINT, length);
         } else {

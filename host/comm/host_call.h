@@ -1,0 +1,48 @@
+// A collective on arrays in host memory: what it takes, what it gives and what all ranks must agree on.
+#pragma once
+
+#include "algorithm.h"
+
+#include <aivops/counts.h>
+#include <aivops/dispatch/timeout.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace aivops {
+
+struct HostCall {
+    Operator operation;
+    DataType type;
+    Reduction reduction; // where something is folded
+    uint32_t root;       // of broadcast, scatter, gather and reduce; the sender of a send/recv
+    uint32_t peer;       // of a send/recv: the other side
+    uint64_t count;      // elements of the row that the operator counts in; those of all_reduce's whole message
+    // Elements per rank for all_gather_v and reduce_scatter_v; for all_to_all_v what rank i sends to rank j, at [i *
+    // size + j].
+    std::vector<uint64_t> counts;
+    const void* input;
+    void* output;
+    Timeout timeout; // nothing: the group's
+};
+
+/// Elements of the arrays on one rank.
+struct Extent {
+    uint64_t input;
+    uint64_t output;
+};
+
+/// Throws InvalidValueError when no rank could make this call.
+void check_call(const HostCall& call, uint32_t size);
+
+Extent extent_of(const HostCall& call, uint32_t rank, uint32_t size);
+
+/// What the plan goes by: the elements that one rank stages, at most.
+uint64_t staged_elements(const HostCall& call, uint32_t size);
+
+Call stamp_of(const HostCall& call, const Plan& plan);
+
+RankCounts rank_counts(const HostCall& call);
+ExchangeCounts exchange_counts(const HostCall& call, uint32_t rank, uint32_t size);
+
+} // namespace aivops
