@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BUILD := build/dev
 BIN := $(VENV)/bin
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadgroup
 
 # Tools of the virtual environment come first; the build directory keeps the native tests' libraries.
 export PATH := $(CURDIR)/$(BIN):$(PATH)

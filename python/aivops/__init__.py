@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._local_group import LocalGroup as LocalGroup
     from ._locations import get_cmake_dir as get_cmake_dir
     from ._locations import get_include as get_include
+    from ._locations import get_toolkit_dir as get_toolkit_dir
     from .errors import AclError as AclError
     from .errors import AclTimeoutError as AclTimeoutError
     from .errors import BinaryError as BinaryError
@@ -71,6 +72,7 @@ _HOME = {
     "VerificationError": "errors",
     "get_cmake_dir": "_locations",
     "get_include": "_locations",
+    "get_toolkit_dir": "_locations",
     "load_kernels": "_binary",
     "verify": "verification",
 }
