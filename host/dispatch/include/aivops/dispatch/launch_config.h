@@ -18,7 +18,7 @@ struct LaunchConfig {
     std::uint32_t blocks = 0;
     Schedule schedule = Schedule::kBatch;
     /// Seconds; nothing = the smaller of 1800 s and the device's maximum, infinity = never.
-    Timeout timeout;
+    Timeout timeout = std::nullopt;
 };
 
 namespace detail {
