@@ -86,30 +86,37 @@ __aicore__ LocalTensor<T> at(uint32_t kib) {
 """
 
 
+def has_repeats(name: str, types: tuple[str, ...]) -> bool:
+    """Forms with masks and repeats are built for one type of each width that has them."""
+    width = DTYPES[name].itemsize
+    return width in (2, 4) and name == next(other for other in types if DTYPES[other].itemsize == width)
+
+
 def source_of(architecture: str) -> str:
     lines = [HEAD]
     for name, (types, _) in BINARY.items():
         for t in types[architecture]:
             call = f"{name}(at<{t}>(0), at<{t}>(8), at<{t}>(16)"
             lines.append(f"K {name}_{t}(int32_t n) {{ {call}, n); }}")
-            if DTYPES[t].itemsize in (2, 4):
+            if has_repeats(t, types[architecture]):
                 lines.append(f"K {name}_mask_{t}(MASKS) {{ {call}, mask, repeats, s); }}")
                 lines.append(f"K {name}_lanes_{t}(MASKS) {{ {call}, lanes, repeats, s); }}")
                 masked = call.replace(f"{name}(", f"{name}<{t}, false>(")
                 set_mask = f"SetVectorMask<{t}>(mask[1], mask[0])"
                 lines.append(f"K {name}_register_{t}(MASKS) {{ {set_mask}; {masked}, 1, repeats, s); }}")
     for name, base in SCALAR.items():
-        for t in BINARY[base][0][architecture]:
+        types = BINARY[base][0]
+        for t in types[architecture]:
             call = f"{name}(at<{t}>(0), at<{t}>(8), 3"
             lines.append(f"K {name}_{t}(int32_t n) {{ {call}, n); }}")
-            if DTYPES[t].itemsize in (2, 4):
+            if has_repeats(t, types[architecture]):
                 lines.append(f"K {name}_mask_{t}(UNARY_MASKS) {{ {call}, mask, repeats, s); }}")
                 lines.append(f"K {name}_lanes_{t}(UNARY_MASKS) {{ {call}, lanes, repeats, s); }}")
     for name, (types, _) in UNARY.items():
         for t in types[architecture]:
             call = f"{name}(at<{t}>(0), at<{t}>(8)"
             lines.append(f"K {name}_{t}(int32_t n) {{ {call}, n); }}")
-            if DTYPES[t].itemsize in (2, 4):
+            if has_repeats(t, types[architecture]):
                 lines.append(f"K {name}_mask_{t}(UNARY_MASKS) {{ {call}, mask, repeats, s); }}")
                 lines.append(f"K {name}_lanes_{t}(UNARY_MASKS) {{ {call}, lanes, repeats, s); }}")
     return "\n".join(lines)
@@ -198,7 +205,7 @@ def test_two_tensors(machine: tuple[str, NaiveMachine], name: str) -> None:
         device.launch(f"{name}_{t}", ctypes.c_int32(101))
         check(out[:101], expected_of(function, dtype, architecture, a[:101], b[:101]), f"{name}_{t}")
         assert (out[101:] == dtype.type(7)).all()
-        if dtype.itemsize not in (2, 4):
+        if not has_repeats(t, types[architecture]):
             continue
         per_repeat = 256 // dtype.itemsize
         mask = np.array([0xF0F0_1234_0000_FFFF, 0x8000_0000_0000_0001], np.uint64)
@@ -243,7 +250,7 @@ def test_one_tensor(machine: tuple[str, NaiveMachine], name: str) -> None:
         device.launch(f"{name}_{t}", ctypes.c_int32(77))
         check(out[:77], expected_of(function, dtype, architecture, a[:77]), name)
         assert (out[77:] == dtype.type(7)).all()
-        if dtype.itemsize not in (2, 4):
+        if not has_repeats(t, types[architecture]):
             continue
         mask = np.array([0x5555_FFFF_0000_0003, 0x1], np.uint64)
         per_repeat = 256 // dtype.itemsize

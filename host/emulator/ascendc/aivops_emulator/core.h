@@ -10,6 +10,9 @@
 
 #include "contract.h"
 
+#if __cplusplus < 201703L
+#error "Ascend C needs C++17: compile with -std=c++17 or newer."
+#endif
 #if defined(__clang__)
 #if __clang_major__ < 14
 #error "The emulated Ascend C needs clang++ 14 or newer."

@@ -33,9 +33,25 @@ struct BinaryParameters {
     bool saturate;
 };
 
+// A row is taken in groups by value: what the compiler knows to be apart it computes with its own vector unit.
+constexpr uint32_t kGroup = 32;
+
 template <typename Operation, typename T>
 void execute_binary(uint8_t* ub, const void* parameters) {
-    const BinaryParameters p = *static_cast<const BinaryParameters*>(parameters);
+    BinaryParameters p = *static_cast<const BinaryParameters*>(parameters);
+    for (; p.lanes.repeats == 0 && p.lanes.count >= kGroup; p.lanes.count -= kGroup) {
+        T first[kGroup];
+        T second[kGroup];
+        T result[kGroup];
+        __builtin_memcpy(first, ub + p.first.offset, sizeof(first));
+        __builtin_memcpy(second, ub + p.second.offset, sizeof(second));
+        for (uint32_t i = 0; i < kGroup; ++i)
+            result[i] = narrow<T>(Operation::template apply<Wide<T>>(first[i], second[i]), p.saturate);
+        __builtin_memcpy(ub + p.destination.offset, result, sizeof(result));
+        p.first.offset += sizeof(first);
+        p.second.offset += sizeof(second);
+        p.destination.offset += sizeof(result);
+    }
     for_each_lane(p.lanes, kLanesPerRepeat<T>, [&](auto position) {
         const Wide<T> first = ub_load<T>(ub, position.template of<T>(p.first));
         const Wide<T> second = ub_load<T>(ub, position.template of<T>(p.second));
