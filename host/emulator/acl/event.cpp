@@ -13,12 +13,14 @@ namespace {
 // Waits on a stream until an event has been recorded as often as it was asked for when the wait was.
 class EventWait : public machine::Task {
   public:
-    EventWait(std::shared_ptr<EventObject> event, uint64_t target, int64_t timeout_ns)
-        : event_(std::move(event)), target_(target), timeout_ns_(timeout_ns) {}
+    EventWait(std::shared_ptr<EventObject> event, std::shared_ptr<machine::Ordering> ordering, uint64_t target,
+              int64_t timeout_ns)
+        : event_(std::move(event)), ordering_(std::move(ordering)), target_(target), timeout_ns_(timeout_ns) {}
 
     Step step(machine::Device&) override {
         if (event_->completed.load(std::memory_order_acquire) >= target_) {
             event_->waiting.fetch_sub(1);
+            ordering_->learn(event_->ordering.known());
             return Step::kDone;
         }
         const int64_t now = machine::now_ns();
@@ -36,6 +38,7 @@ class EventWait : public machine::Task {
 
   private:
     std::shared_ptr<EventObject> event_;
+    std::shared_ptr<machine::Ordering> ordering_;
     uint64_t target_;
     int64_t timeout_ns_;
     int64_t began_ = 0;
@@ -81,12 +84,14 @@ aclError record(const char* function, aclrtEvent event, aclrtStream stream) {
     }
     found->device = on->queue->device();
     const uint64_t generation = found->recorded.fetch_add(1) + 1;
-    on->device().submit(*on->queue, std::make_unique<machine::FunctionTask>([found, generation] {
-        found->at_ns.store(machine::now_ns());
-        found->completed.store(generation, std::memory_order_release);
-        machine::doorbell().ring();
-        return std::optional<machine::Failure>();
-    }));
+    on->device().submit(*on->queue,
+                        std::make_unique<machine::FunctionTask>([found, generation, ordering = on->queue->ordering()] {
+                            found->ordering.learn(ordering->known());
+                            found->at_ns.store(machine::now_ns());
+                            found->completed.store(generation, std::memory_order_release);
+                            machine::doorbell().ring();
+                            return std::optional<machine::Failure>();
+                        }));
     return ACL_SUCCESS;
 }
 
@@ -103,7 +108,7 @@ aclError wait(const char* function, aclrtStream stream, aclrtEvent event, int64_
     // An event that was never recorded is waited for until it is, for the first time.
     const uint64_t target = std::max<uint64_t>(found->recorded.load(), 1);
     found->waiting.fetch_add(1);
-    on->device().submit(*on->queue, std::make_unique<EventWait>(found, target, timeout_ns));
+    on->device().submit(*on->queue, std::make_unique<EventWait>(found, on->queue->ordering(), target, timeout_ns));
     return ACL_SUCCESS;
 }
 

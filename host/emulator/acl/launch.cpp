@@ -149,10 +149,10 @@ aclError launch(const char* function, const std::shared_ptr<FunctionObject>& ker
         blocks = cut;
     }
     const size_t size = device_arguments != nullptr ? device_arguments_size : arguments.size();
-    if (size < launch.entry->args_size) {
-        error = silent_danger(function, "kernel " + kernel->kernel->name + " takes " +
-                                            std::to_string(launch.entry->args_size) + " bytes of arguments and gets " +
-                                            std::to_string(size) + "; the rest is undefined");
+    if (size < kernel->kernel->bytes_read()) {
+        error = silent_danger(
+            function, "kernel " + kernel->kernel->name + " takes " + std::to_string(kernel->kernel->bytes_read()) +
+                          " bytes of arguments and gets " + std::to_string(size) + "; the rest is undefined");
         if (error != ACL_SUCCESS) {
             return error;
         }
@@ -185,6 +185,8 @@ aclError launch(const char* function, const std::shared_ptr<FunctionObject>& ker
         }
         report_exception(info);
     };
+    launch.ordering = stream->queue->ordering();
+    launch.host = machine::host_ordering().known();
     launch.arguments = std::move(arguments);
     launch.device_arguments = device_arguments;
     launch.device_arguments_size = device_arguments_size;

@@ -134,6 +134,7 @@ aclError synchronize(const char* function, StreamObject& stream, int64_t timeout
                     "stream " + std::to_string(queue.id()) + " of device " + std::to_string(queue.device()) +
                         " is not done after " + std::to_string(timeout_ms) + " ms");
     }
+    machine::host_ordering().learn(queue.ordering()->known());
     if (std::optional<machine::Failure> failure = queue.take_failure()) {
         return fail(function, failure->code, failure->message);
     }

@@ -90,6 +90,7 @@ struct EventObject {
     std::atomic<uint64_t> completed{0}; // the latest of them that has happened
     std::atomic<int64_t> at_ns{0};
     std::atomic<uint64_t> waiting{0};
+    machine::Ordering ordering; // what had been done when it happened
 };
 
 struct BinaryObject;

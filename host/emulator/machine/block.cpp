@@ -2,7 +2,9 @@
 
 #include "device.h"
 #include "kernel_run.h"
+#include "race_check.h"
 #include "report.h"
+#include "settings.h"
 #include "soc.h"
 
 #include <algorithm>
@@ -156,9 +158,14 @@ std::string Events::leftovers() const {
     return text;
 }
 
-Core::Core(Device& device) : ub(map_guarded(soc().ub_bytes)), stack(map_guarded(kStackBytes)), valid(soc().ub_bytes) {
+Core::Core(Device& device, uint32_t index)
+    : ub(map_guarded(soc().ub_bytes)), stack(map_guarded(kStackBytes)), valid(soc().ub_bytes) {
     block.device = &device;
     block.core = this;
+    if (settings().check == Check::kStrict) {
+        races = std::make_unique<BlockRaces>(device.index(), index, soc().ub_bytes);
+        block.races = races.get();
+    }
     block.ub = ub;
     block.ub_bytes = soc().ub_bytes;
     block.npu_arch = soc().npu_arch;

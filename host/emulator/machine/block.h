@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,7 @@ struct Block : AivEmuBlock {
 
     Polls polls;
     Events events;
+    class BlockRaces* races = nullptr; // in strict mode
 
     struct CachedRange {
         Range range;
@@ -122,7 +124,7 @@ struct Block : AivEmuBlock {
 };
 
 struct Core {
-    explicit Core(Device& device);
+    Core(Device& device, uint32_t index);
     ~Core();
     Core(const Core&) = delete;
     Core& operator=(const Core&) = delete;
@@ -135,6 +137,7 @@ struct Core {
     uint8_t* ub;
     uint8_t* stack;
     Validity valid;
+    std::unique_ptr<BlockRaces> races;
     std::vector<uint8_t> locals; // the block's own copy of the binary's block-local variables
     Block block;
 };

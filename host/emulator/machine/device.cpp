@@ -3,6 +3,7 @@
 #include "containment.h"
 #include "doorbell.h"
 #include "machine.h"
+#include "settings.h"
 #include "soc.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr int kIdleNaps = 20; // before it sleeps until it is woken
 
 Device::Device(uint32_t index) : index_(index) {
     for (uint32_t core = 0; core < soc().vector_cores; ++core) {
-        cores_.push_back(std::make_unique<Core>(*this));
+        cores_.push_back(std::make_unique<Core>(*this, core));
         free_cores_.push_back(cores_.back().get());
     }
     std::reverse(free_cores_.begin(), free_cores_.end()); // taken from the back: low cores first
@@ -57,8 +58,14 @@ void Device::submit(Stream& stream, std::unique_ptr<Task> task) {
     }
 }
 
+std::atomic<bool>& Device::engine() {
+    // In strict mode all devices take turns on one engine: what one schedule does, the same seed does again.
+    static std::atomic<bool> common{false};
+    return settings().check == Check::kStrict ? common : engine_;
+}
+
 bool Device::take_engine() {
-    if (engine_.exchange(true, std::memory_order_acquire)) {
+    if (engine().exchange(true, std::memory_order_acquire)) {
         return false;
     }
     engine_thread_ = pthread_self();
@@ -69,7 +76,7 @@ bool Device::take_engine() {
 void Device::let_engine_go() {
     std::vector<std::function<void()>> deferred;
     deferred.swap(deferred_);
-    engine_.store(false, std::memory_order_release);
+    engine().store(false, std::memory_order_release);
     for (const std::function<void()>& function : deferred) {
         function();
     }

@@ -65,6 +65,7 @@ class Device {
     std::atomic<bool>& stop_running() { return stop_running_; }
 
   private:
+    std::atomic<bool>& engine();
     bool take_engine();
     void let_engine_go();
     void work();

@@ -5,6 +5,7 @@
 #include "element_atomics.h"
 #include "kernel_run.h"
 #include "machine.h"
+#include "race_check.h"
 #include "report.h"
 #include "settings.h"
 
@@ -90,6 +91,48 @@ uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, 
     return *owner;
 }
 
+// Strict mode: what an instruction touches, told to the race detector.
+void check_races(Block& block, const std::optional<std::string>& race, const void* place) {
+    if (race) {
+        raise_fault(block, AIVOPS_EMU_RACECHECK, *race, place);
+    }
+}
+
+void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t bytes, bool write, const void* place) {
+    if (block.races != nullptr) {
+        check_races(
+            block,
+            block.races->ub_access(lane, static_cast<uint32_t>(ub), static_cast<uint32_t>(bytes), write, name, place),
+            place);
+    }
+}
+
+void track_gm(Block& block, Lane lane, const char* name, Address gm, uint64_t bytes, bool write, bool flag,
+              const void* place) {
+    // What other processes do is not seen, so neither is the order that they make.
+    if (block.races != nullptr && !memory_space().has_imports()) {
+        const bool atomic = write && block.atomic != AIVOPS_EMU_ATOMIC_NONE && lane == Lane::kStore;
+        check_races(block, block.races->gm_access(lane, gm, bytes, write, atomic, flag, name, place), place);
+    }
+}
+
+void track_issue(Block& block, Lane lane) {
+    if (block.races != nullptr) {
+        block.run->maybe_give_way(block);
+        block.races->issue(lane);
+    }
+}
+
+// A flag that is set to the value it has says nothing.
+void check_flag(Block& block, Address gm, const void* value, uint64_t bytes, const void* place) {
+    if (block.races == nullptr || block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
+        return;
+    }
+    if (std::optional<std::string> same = check_flag_value(gm, value, bytes)) {
+        raise_fault(block, AIVOPS_EMU_SYNCCHECK, *same, place);
+    }
+}
+
 Traffic& traffic(Block& block, uint32_t owner) {
     return block.device->counters().by_owner[owner];
 }
@@ -130,6 +173,9 @@ void read_small(Block& block, uint32_t owner, Address gm, void* to, uint32_t byt
     }
     traffic(block, owner).polls.add(1);
     traffic(block, owner).poll_bytes.add(bytes);
+    if (block.races != nullptr) {
+        note_poll(gm);
+    }
     if (seen == Polls::Seen::kUnchanged) {
         give_way(block, BlockState::kPolling);
         // The memory may have gone while others ran.
@@ -206,6 +252,8 @@ void copy_within_ub(Block& block, const AivEmuCopy& copy, const void* place) {
             check_ub(block, copy.name, source, copy.block_bytes, kUnit, place);
             check_ub(block, copy.name, destination, copy.block_bytes, kUnit, place);
         }
+        track_ub(block, Lane::kVector, copy.name, source, copy.block_bytes, false, place);
+        track_ub(block, Lane::kVector, copy.name, destination, copy.block_bytes, true, place);
         std::memmove(block.ub + destination, block.ub + source, copy.block_bytes);
         block.core->valid.set(static_cast<uint32_t>(destination), copy.block_bytes);
     }
@@ -243,6 +291,8 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         fill_pad(block, copy, first, ub, left);
         fill_pad(block, copy, first, behind, ub + filled - behind);
         block.core->valid.set(static_cast<uint32_t>(ub), static_cast<uint32_t>(filled));
+        track_ub(block, Lane::kLoad, copy.name, ub, filled, true, place);
+        track_gm(block, Lane::kLoad, copy.name, gm, copy.block_bytes, false, small, place);
     }
     if (!small) {
         std::atomic_thread_fence(std::memory_order_acquire);
@@ -271,6 +321,12 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
                             place);
             }
         }
+        track_ub(block, Lane::kStore, copy.name, ub, copy.block_bytes, false, place);
+        const bool flag = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
+        if (flag) {
+            check_flag(block, gm, block.ub + ub, copy.block_bytes, place);
+        }
+        track_gm(block, Lane::kStore, copy.name, gm, copy.block_bytes, true, flag, place);
         write_gm(block, gm, block.ub + ub, copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
     }
@@ -301,10 +357,13 @@ void copy(AivEmuBlock* handle, const AivEmuCopy* instruction) {
     }
     switch (whole.direction) {
     case AIVOPS_EMU_GM_TO_UB:
+        track_issue(block, Lane::kLoad);
         return copy_in(block, whole, place);
     case AIVOPS_EMU_UB_TO_GM:
+        track_issue(block, Lane::kStore);
         return copy_out(block, whole, place);
     default:
+        track_issue(block, Lane::kVector);
         return copy_within_ub(block, whole, place);
     }
 }
@@ -312,8 +371,15 @@ void copy(AivEmuBlock* handle, const AivEmuCopy* instruction) {
 void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
     Block& block = block_of(handle);
     InMachine inside(block);
+    const void* place = AIVOPS_PLACE;
+    const Lane lane = lane_of(instruction->pipe);
+    track_issue(block, lane);
+    for (uint32_t index = 0; block.races != nullptr && index < instruction->range_count; ++index) {
+        const AivEmuRange& range = instruction->ranges[index];
+        check_ub(block, instruction->name, range.ub, range.bytes, range.align, place);
+        track_ub(block, lane, instruction->name, range.ub, range.bytes, range.write != 0, place);
+    }
     if (checking()) {
-        const void* place = AIVOPS_PLACE;
         for (uint32_t index = 0; index < instruction->range_count; ++index) {
             const AivEmuRange& range = instruction->ranges[index];
             check_ub(block, instruction->name, range.ub, range.bytes, range.align, place);
@@ -345,6 +411,8 @@ void* ub_scalar(AivEmuBlock* handle, uint32_t ub, uint32_t bytes, int write) {
             block.core->valid.set(ub, bytes);
         }
     }
+    track_issue(block, Lane::kScalar);
+    track_ub(block, Lane::kScalar, write != 0 ? "SetValue" : "GetValue", ub, bytes, write != 0, AIVOPS_PLACE);
     return block.ub + ub;
 }
 
@@ -360,13 +428,18 @@ void load(Block& block, const char* name, const void* gm, void* value, uint32_t 
     InMachine inside(block);
     const Address address = reinterpret_cast<Address>(gm);
     uint32_t owner = checking() ? check_gm(block, name, "reads", address, bytes, place) : owner_of(address);
+    track_issue(block, Lane::kScalar);
     read_small(block, owner, address, value, bytes);
+    track_gm(block, Lane::kScalar, name, address, bytes, false, true, place);
 }
 
 void store(Block& block, const char* name, void* gm, const void* value, uint32_t bytes, const void* place) {
     InMachine inside(block);
     const Address address = reinterpret_cast<Address>(gm);
     uint32_t owner = checking() ? check_gm(block, name, "writes", address, bytes, place) : owner_of(address);
+    track_issue(block, Lane::kScalar);
+    check_flag(block, address, value, bytes, place);
+    track_gm(block, Lane::kScalar, name, address, bytes, true, true, place);
     std::atomic_thread_fence(std::memory_order_release);
     block.in_copy.store(true, std::memory_order_relaxed);
     std::memcpy(gm, value, bytes);
@@ -403,6 +476,9 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     }
     uint32_t owner =
         checking() ? check_gm(block, "scalar atomic", "changes", address, bytes, AIVOPS_PLACE) : owner_of(address);
+    track_issue(block, Lane::kScalar);
+    track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, false, true, AIVOPS_PLACE);
+    track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, true, true, AIVOPS_PLACE);
     block.in_copy.store(true, std::memory_order_relaxed);
     uint8_t before[8];
     bool changed = apply_atomic(gm, operand, compare, before, atomic, type);
@@ -436,7 +512,12 @@ void set_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type) {
     block.atomic_type = type;
 }
 
-void pipe_barrier(AivEmuBlock*, uint32_t) {
+void pipe_barrier(AivEmuBlock* handle, uint32_t pipe) {
+    Block& block = block_of(handle);
+    if (block.races != nullptr) {
+        InMachine inside(block);
+        block.races->barrier(pipe);
+    }
 }
 
 int8_t& event(Block& block, uint32_t source, uint32_t destination, uint32_t id, const void* place) {
@@ -459,6 +540,9 @@ void set_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint32
                     AIVOPS_PLACE);
     }
     ++flag;
+    if (block.races != nullptr) {
+        block.races->set_flag(source, destination, id);
+    }
 }
 
 void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint32_t id) {
@@ -471,6 +555,9 @@ void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint3
                     "WaitFlag: event id " + std::to_string(id) + " was not set, so this waits for ever", AIVOPS_PLACE);
     }
     --flag;
+    if (block.races != nullptr) {
+        block.races->wait_flag(source, destination, id);
+    }
 }
 
 void sync_all(AivEmuBlock* handle) {

@@ -28,6 +28,9 @@ struct KernelInfo {
     bool has_layout = false;
     uint32_t args_size = 0;
     std::vector<AivEmuParameter> parameters;
+
+    /// Up to the end of the last parameter: a struct's padding behind it carries nothing.
+    uint32_t bytes_read() const { return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size; }
 };
 
 struct KernelFile {

@@ -86,6 +86,11 @@ bool KernelRun::begin(Device& device) {
     size_t space = argument_storage_.size();
     arguments_ = std::align(64, 1, aligned, space);
     std::memcpy(aligned, from, size);
+    if (settings().check == Check::kStrict) {
+        static uint64_t launches = 0; // the devices take turns
+        random_ = settings().seed * 0x9e3779b97f4a7c15u + ++launches;
+        at_start_ = join(launch_.host, launch_.ordering->known());
+    }
     return true;
 }
 
@@ -98,6 +103,9 @@ void KernelRun::occupy_cores(Device& device) {
         Core* core = free.back();
         free.pop_back();
         core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
+        if (core->races) {
+            core->races->start(origin_of(name(), device_, core->block.index), at_start_);
+        }
         resident_.push_back(core);
         device.counters().blocks.add(1);
         note_progress(device);
@@ -139,7 +147,23 @@ void KernelRun::resume(Device& device, Core& core) {
     }
 }
 
+uint64_t KernelRun::draw() {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    return random_;
+}
+
+void KernelRun::maybe_give_way(Block& block) {
+    if (block.races != nullptr && draw() % 4 == 0) {
+        give_way(block, BlockState::kReady);
+    }
+}
+
 void KernelRun::leave_core(Device& device, size_t index) {
+    if (const std::unique_ptr<BlockRaces>& races = resident_[index]->races) {
+        at_end_ = join(at_end_, races->all_done());
+    }
     device.free_cores().push_back(resident_[index]);
     resident_[index] = resident_.back();
     resident_.pop_back();
@@ -149,6 +173,7 @@ void KernelRun::end(Device& device) {
     while (!resident_.empty()) {
         leave_core(device, resident_.size() - 1);
     }
+    launch_.ordering->learn(at_end_);
     if (failure_ && launch_.on_failure) {
         device.defer([report = launch_.on_failure, failure = *failure_] { report(failure); });
     }
@@ -241,6 +266,9 @@ Task::Step KernelRun::step(Device& device) {
     const uint64_t progress_before = progress_;
     const int64_t now = now_ns();
     occupy_cores(device);
+    if (random_ != 0 && !resident_.empty()) {
+        std::swap(resident_.front(), resident_[draw() % resident_.size()]);
+    }
     for (size_t index = 0; index < resident_.size() && !failure_;) {
         Core& core = *resident_[index];
         if (!runnable(core.block, now)) {
@@ -272,12 +300,19 @@ void KernelRun::sync_all(Block& block) {
     device.counters().sync_alls.add(1);
     note_progress(device);
     block.polls.clear();
+    if (block.races != nullptr) {
+        block.races->barrier(AIVOPS_EMU_PIPE_ALL);
+        at_sync_all_known_ = join(at_sync_all_known_, block.races->all_done());
+    }
     if (++at_sync_all_ < launch_.blocks) {
         give_way(block, BlockState::kAtSyncAll);
         return;
     }
     at_sync_all_ = 0;
     for (Core* core : resident_) {
+        if (core->races) {
+            core->races->learn(at_sync_all_known_);
+        }
         if (core->block.state == BlockState::kAtSyncAll) {
             core->block.state = BlockState::kReady;
         }

@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "kernel_image.h"
+#include "race_check.h"
 #include "task.h"
 
 #include <cstddef>
@@ -25,6 +26,8 @@ struct Launch {
     std::vector<std::byte> arguments;
     const void* device_arguments = nullptr; // instead of `arguments`: read when the kernel starts
     size_t device_arguments_size = 0;
+    std::shared_ptr<Ordering> ordering;             // of the stream
+    Knowledge host;                                 // what the host had waited for when it launched
     std::function<void(const Failure&)> on_failure; // called outside of the engine
 };
 
@@ -40,6 +43,8 @@ class KernelRun : public Task {
     void call_entry() const { launch_.entry->call(arguments_); }
     void check_end(Block& block);
     void note_progress(Device& device);
+    /// In strict mode, sometimes: lets other blocks run where the hardware might as well.
+    void maybe_give_way(Block& block);
     void sync_all(Block& block);
     bool cross_core_ready(const Block& block) const;
 
@@ -63,6 +68,7 @@ class KernelRun : public Task {
     void leave_core(Device& device, size_t index);
     void end(Device& device);
     void find_missing_blocks();
+    uint64_t draw();
     bool timed_out(int64_t now);
 
     Launch launch_;
@@ -79,6 +85,11 @@ class KernelRun : public Task {
     int64_t stalled_since_ = 0;
     std::optional<Failure> failure_;
     std::vector<const void*> warned_;
+    // Strict mode.
+    Knowledge at_start_;
+    Knowledge at_sync_all_known_;
+    Knowledge at_end_;
+    uint64_t random_ = 0;
 };
 
 } // namespace aivops::machine

@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include "race_check.h"
 #include "settings.h"
 
 #include <algorithm>
@@ -101,6 +102,9 @@ void* Arena::allocate(uint64_t bytes) {
     // The end meets the guard page, so the first byte too many is caught; the start keeps the promised alignment.
     Address begin = usable.end - round_up(bytes, kAlignment);
     std::memset(pointer(usable.begin), kPoison, backed);
+    if (settings().check == Check::kStrict) {
+        forget_accesses(usable);
+    }
     allocations_[begin] = {{begin, begin + bytes}, usable};
     uint64_t used = used_.fetch_add(backed, std::memory_order_relaxed) + backed;
     peak_.store(std::max(peak_.load(std::memory_order_relaxed), used), std::memory_order_relaxed);
@@ -227,11 +231,13 @@ std::optional<Range> MemorySpace::find(Address address) const {
 void MemorySpace::add_import(const Import& import) {
     std::unique_lock lock(imports_mutex_);
     imports_[import.range.begin] = import;
+    import_count_.store(imports_.size(), std::memory_order_relaxed);
 }
 
 bool MemorySpace::remove_import(Address begin) {
     std::unique_lock lock(imports_mutex_);
     bool removed = imports_.erase(begin) != 0;
+    import_count_.store(imports_.size(), std::memory_order_relaxed);
     lock.unlock();
     invalidate();
     return removed;

@@ -92,6 +92,7 @@ class MemorySpace {
     /// The allocation (or import) around an address.
     std::optional<Range> find(Address address) const;
 
+    bool has_imports() const { return import_count_.load(std::memory_order_relaxed) != 0; }
     void add_import(const Import& import);
     bool remove_import(Address begin);
 
@@ -107,6 +108,7 @@ class MemorySpace {
     std::atomic<uint32_t> generation_{1};
     mutable std::shared_mutex imports_mutex_;
     std::map<Address, Import> imports_;
+    std::atomic<size_t> import_count_{0};
 };
 
 MemorySpace& memory_space();

@@ -2,6 +2,7 @@
 #ifndef AIVOPS_MACHINE_STREAM_H
 #define AIVOPS_MACHINE_STREAM_H
 
+#include "race_check.h"
 #include "task.h"
 
 #include <atomic>
@@ -36,6 +37,7 @@ class Stream {
     std::optional<Failure> take_failure();
 
     FailureDomain& domain() { return *domain_; }
+    const std::shared_ptr<Ordering>& ordering() const { return ordering_; }
 
   private:
     friend class Device;
@@ -49,6 +51,7 @@ class Stream {
     const uint32_t device_;
     const uint32_t id_;
     std::shared_ptr<FailureDomain> domain_;
+    std::shared_ptr<Ordering> ordering_ = std::make_shared<Ordering>(); // for whoever turns the engine
     std::mutex mutex_;
     std::deque<std::unique_ptr<Task>> tasks_;
     std::optional<Failure> failure_;

@@ -1,0 +1,336 @@
+#include "race_check.h"
+
+#include "report.h"
+#include "settings.h"
+#include "soc.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace aivops::machine {
+namespace {
+
+constexpr uint32_t kGranule = 32;
+constexpr uint32_t kEventIds = 64;
+constexpr size_t kKeptAccesses = 8; // per granule of GM
+
+uint32_t actor_count() {
+    return settings().devices * soc().vector_cores * kLanes;
+}
+
+Knowledge nothing() {
+    static const Knowledge empty = std::make_shared<const std::vector<uint32_t>>(actor_count(), 0);
+    return empty;
+}
+
+// The bytes of a granule that an access touches, one bit each.
+uint32_t mask_of(Address granule, Address begin, Address end) {
+    const uint64_t from = begin > granule ? begin - granule : 0;
+    const uint64_t to = std::min<uint64_t>(end - granule, kGranule);
+    const uint32_t up_to = to == kGranule ? ~0u : (1u << to) - 1;
+    return up_to & ~((1u << from) - 1);
+}
+
+struct GmAccess {
+    Access access;
+    uint32_t actor = 0;
+    uint32_t epoch = 0;
+    uint32_t mask = 0;
+    bool atomic = false;
+    bool flag = false;
+};
+
+struct GmCell {
+    std::vector<GmAccess> accesses;
+    Knowledge released; // what the flag in this granule tells whoever reads it
+};
+
+// In strict mode one thread at a time runs blocks, and only blocks and allocations come here; the mutex is for the
+// latter.
+struct Shadow {
+    std::mutex mutex;
+    std::unordered_map<Address, GmCell> cells; // by granule number
+    std::unordered_set<Address> polled;        // addresses of flags
+};
+
+Shadow& shadow() {
+    static Shadow& instance = *new Shadow;
+    return instance;
+}
+
+std::string describe(const Access& access) {
+    return std::string(access.name) + (access.write ? " writing" : " reading") + " in kernel " + access.origin->kernel +
+           " on device " + std::to_string(access.origin->device) + ", block " + std::to_string(access.origin->block) +
+           ", at " + describe_place(access.place);
+}
+
+} // namespace
+
+Lane lane_of(uint32_t pipe) {
+    switch (pipe) {
+    case AIVOPS_EMU_PIPE_V:
+        return Lane::kVector;
+    case AIVOPS_EMU_PIPE_MTE2:
+        return Lane::kLoad;
+    case AIVOPS_EMU_PIPE_MTE3:
+        return Lane::kStore;
+    default:
+        return Lane::kScalar;
+    }
+}
+
+Knowledge join(const Knowledge& left, const Knowledge& right) {
+    if (left == right || !right) {
+        return left;
+    }
+    if (!left) {
+        return right;
+    }
+    auto joined = std::make_shared<std::vector<uint32_t>>(*left);
+    bool changed = false;
+    for (size_t index = 0; index < joined->size(); ++index) {
+        changed |= (*right)[index] > (*joined)[index];
+        (*joined)[index] = std::max((*joined)[index], (*right)[index]);
+    }
+    return changed ? Knowledge(std::move(joined)) : left;
+}
+
+Ordering& host_ordering() {
+    static Ordering& instance = *new Ordering;
+    return instance;
+}
+
+const AccessOrigin* origin_of(const std::string& kernel, uint32_t device, uint32_t block) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& origins = *new std::map<std::tuple<std::string, uint32_t, uint32_t>, AccessOrigin>;
+    std::lock_guard lock(mutex);
+    auto [found, added] = origins.try_emplace({kernel, device, block}, AccessOrigin{kernel, device, block});
+    return &found->second;
+}
+
+BlockRaces::BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes)
+    : first_actor_((device * soc().vector_cores + core) * kLanes), ub_(ub_bytes / kGranule) {
+}
+
+void BlockRaces::start(const AccessOrigin* origin, Knowledge launch) {
+    origin_ = origin;
+    for (Clock& clock : clocks_) {
+        clock = {launch ? launch : nothing(), {}};
+    }
+    std::fill(ub_.begin(), ub_.end(), UbCell{});
+    events_.fill({nothing(), {}});
+}
+
+bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
+    const Clock& clock = clocks_[static_cast<size_t>(lane)];
+    uint32_t known = (*clock.known)[actor];
+    if (actor >= first_actor_ && actor < first_actor_ + kLanes) {
+        known = std::max(known, clock.own[actor - first_actor_]);
+    }
+    return known >= epoch;
+}
+
+void BlockRaces::join_into(Clock& clock, const Clock& other) const {
+    clock.known = join(clock.known, other.known);
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+        clock.own[lane] = std::max(clock.own[lane], other.own[lane]);
+    }
+}
+
+Knowledge BlockRaces::published(const Clock& clock) const {
+    auto all = std::make_shared<std::vector<uint32_t>>(*clock.known);
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        (*all)[first_actor_ + lane] = std::max((*all)[first_actor_ + lane], clock.own[lane]);
+    }
+    return all;
+}
+
+Knowledge BlockRaces::all_done() const {
+    Clock all = clocks_[0];
+    for (const Clock& clock : clocks_) {
+        join_into(all, clock);
+    }
+    all.own = issued_;
+    return published(all);
+}
+
+void BlockRaces::issue(Lane lane) {
+    Clock& clock = clocks_[static_cast<size_t>(lane)];
+    const Clock& scalar = clocks_[static_cast<size_t>(Lane::kScalar)];
+    if (lane != Lane::kScalar) {
+        // The scalar unit issues it, so it comes after all that the scalar unit has waited for; not after what the
+        // scalar unit has written.
+        const uint32_t scalar_writes = clock.own[static_cast<size_t>(Lane::kScalar)];
+        join_into(clock, scalar);
+        clock.own[static_cast<size_t>(Lane::kScalar)] = scalar_writes;
+    }
+    const uint32_t now = ++issued_[static_cast<size_t>(lane)];
+    if (lane == Lane::kScalar || lane == Lane::kVector) {
+        clock.own[static_cast<size_t>(lane)] = now - 1; // these two finish in order; the copy engines only start so
+    }
+}
+
+std::optional<std::string> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes, bool write, const char* name,
+                                                 const void* place) {
+    if (bytes == 0) {
+        return std::nullopt;
+    }
+    std::optional<std::string> race;
+    const size_t last = std::min<size_t>((ub + bytes - 1) / kGranule, ub_.size() - 1);
+    for (size_t index = ub / kGranule; index <= last; ++index) {
+        UbCell& cell = ub_[index];
+        const Access now{name, origin_, place, write};
+        auto report = [&](const char* other_name, const void* other_place, bool other_write) {
+            if (!race) {
+                race = std::string("nothing orders two accesses to UB at offset ") + std::to_string(index * kGranule) +
+                       ": " + describe({other_name, origin_, other_place, other_write}) + "; then " + describe(now) +
+                       "; set and wait for an event between their pipes, or use PipeBarrier<PIPE_ALL>()";
+            }
+        };
+        for (uint32_t other = 0; write && other < kLanes; ++other) {
+            if (cell.read_epochs[other] != 0 && !knows(lane, first_actor_ + other, cell.read_epochs[other])) {
+                report(cell.read_name, cell.read_place, false);
+            }
+        }
+        if (cell.write_epoch != 0 && !knows(lane, actor(cell.write_lane), cell.write_epoch)) {
+            report(cell.write_name, cell.write_place, true);
+        }
+        if (write) {
+            cell.write_epoch = epoch(lane);
+            cell.write_lane = lane;
+            cell.write_name = name;
+            cell.write_place = place;
+            cell.read_epochs = {};
+        } else if (lane != Lane::kScalar) { // a scalar read is over when the next instruction is issued
+            cell.read_epochs[static_cast<size_t>(lane)] = epoch(lane);
+            cell.read_name = name;
+            cell.read_place = place;
+        }
+    }
+    return race;
+}
+
+std::optional<std::string> BlockRaces::gm_access(Lane lane, Address gm, uint64_t bytes, bool write, bool atomic,
+                                                 bool flag, const char* name, const void* place) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    Clock& clock = clocks_[static_cast<size_t>(lane)];
+    Knowledge release = flag && write ? published(clock) : nullptr;
+    Knowledge acquired;
+    std::optional<std::string> race;
+    for (Address granule = gm / kGranule; granule <= (gm + bytes - 1) / kGranule; ++granule) {
+        GmCell& cell = all.cells[granule];
+        const GmAccess now{{name, origin_, place, write},
+                           actor(lane),
+                           epoch(lane),
+                           mask_of(granule * kGranule, gm, gm + bytes),
+                           atomic,
+                           flag};
+        if (flag && !write) {
+            acquired = join(acquired ? acquired : clock.known, cell.released);
+        }
+        for (const GmAccess& other : cell.accesses) {
+            const bool conflict = (other.mask & now.mask) != 0 && (write || other.access.write) &&
+                                  !(atomic && other.atomic) && !(flag && other.flag);
+            if (conflict && !race && !knows(lane, other.actor, other.epoch)) {
+                race = "nothing orders two accesses to GM at " + describe_address(std::max(gm, granule * kGranule)) +
+                       ": " + describe(other.access) + "; then " + describe(now.access) +
+                       "; a flag after a barrier, or SyncAll, must lie between them";
+            }
+        }
+        std::erase_if(cell.accesses, [&](const GmAccess& other) {
+            const bool covered = (other.mask & ~now.mask) == 0 && (write || !other.access.write);
+            return covered && (knows(lane, other.actor, other.epoch) || other.actor == now.actor);
+        });
+        if (cell.accesses.size() == kKeptAccesses) {
+            cell.accesses.erase(cell.accesses.begin());
+        }
+        cell.accesses.push_back(now);
+        if (release) {
+            cell.released = atomic ? join(cell.released, release) : release;
+        }
+    }
+    if (acquired) {
+        clock.known = acquired;
+    }
+    return race;
+}
+
+void BlockRaces::barrier(uint32_t pipe) {
+    if (pipe != AIVOPS_EMU_PIPE_ALL) {
+        const auto lane = static_cast<size_t>(lane_of(pipe));
+        clocks_[lane].own[lane] = issued_[lane];
+        return;
+    }
+    Clock all = clocks_[0];
+    for (const Clock& clock : clocks_) {
+        join_into(all, clock);
+    }
+    all.own = issued_;
+    clocks_.fill(all);
+}
+
+void BlockRaces::set_flag(uint32_t source, uint32_t destination, uint32_t id) {
+    const auto from = static_cast<size_t>(lane_of(source));
+    Clock done = clocks_[from];
+    done.own[from] = issued_[from]; // the flag is set when all that came before on its pipe is done
+    events_[(from * kLanes + static_cast<size_t>(lane_of(destination))) * kEventIds + id % kEventIds] = done;
+}
+
+void BlockRaces::wait_flag(uint32_t source, uint32_t destination, uint32_t id) {
+    const auto from = static_cast<size_t>(lane_of(source));
+    const auto to = static_cast<size_t>(lane_of(destination));
+    join_into(clocks_[to], events_[(from * kLanes + to) * kEventIds + id % kEventIds]);
+}
+
+void BlockRaces::learn(const Knowledge& knowledge) {
+    for (Clock& clock : clocks_) {
+        clock.known = join(clock.known, knowledge);
+    }
+}
+
+void forget_accesses(const Range& range) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    const Address first = range.begin / kGranule;
+    const Address last = (range.end - 1) / kGranule;
+    if (last - first < all.cells.size()) {
+        for (Address granule = first; granule <= last; ++granule) {
+            all.cells.erase(granule);
+        }
+    } else {
+        std::erase_if(all.cells, [&](const auto& cell) { return cell.first >= first && cell.first <= last; });
+    }
+    std::erase_if(all.polled, [&](Address gm) { return range.contains(gm, 1); });
+}
+
+void note_poll(Address gm) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    all.polled.insert(gm);
+}
+
+std::optional<std::string> check_flag_value(Address gm, const void* value, uint64_t bytes) {
+    {
+        Shadow& all = shadow();
+        std::lock_guard lock(all.mutex);
+        if (!all.polled.contains(gm)) {
+            return std::nullopt;
+        }
+    }
+    const size_t compared = std::min<uint64_t>(bytes, sizeof(uint32_t));
+    if (std::memcmp(reinterpret_cast<const void*>(gm), value, compared) != 0) {
+        return std::nullopt;
+    }
+    uint32_t word = 0;
+    std::memcpy(&word, value, compared);
+    return "the flag at " + describe_address(gm) + " is set to " + hex(word) +
+           ", the value that it has: whoever waits cannot tell this call from the one before; give each call its own "
+           "tag";
+}
+
+} // namespace aivops::machine
