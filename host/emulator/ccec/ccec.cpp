@@ -107,7 +107,7 @@ int compile(const Options& options) {
     TemporaryDirectory directory(std::filesystem::temp_directory_path());
     std::filesystem::path unit = directory.path() / source.filename();
     std::filesystem::path entry_header = ascendc_include_directory() / "aivops_emulator" / "kernel_entry.h";
-    write_file(unit, translation_unit(read_file(source), options.source, scan, entry_header));
+    write_file(unit, translation_unit({read_file(source), source, options.source}, scan, entry_header));
 
     Command command = host_command(options, kVisible, scan.block_locals);
     append(command, {"-iquote", source.parent_path().string()}); // where quoted includes are looked for first

@@ -8,7 +8,7 @@ namespace {
 
 // Names of Ascend C that are not emulated. Written without their namespace they look like any undeclared name, so the
 // driver must know them; docs/ascendc.md shows this list.
-constexpr std::array<std::string_view, 41> kNotEmulated{"AllocMutexID",
+constexpr std::array<std::string_view, 43> kNotEmulated{"AllocMutexID",
                                                         "AscendAntiQuant",
                                                         "AscendDequant",
                                                         "AscendQuant",
@@ -32,6 +32,8 @@ constexpr std::array<std::string_view, 41> kNotEmulated{"AllocMutexID",
                                                         "InitDetermineComputeWorkspace",
                                                         "InitDump",
                                                         "LeakyRelu",
+                                                        "KERNEL_TASK_TYPE",
+                                                        "KERNEL_TASK_TYPE_DEFAULT",
                                                         "LoadData",
                                                         "LocalMemAllocator",
                                                         "Matmul",

@@ -1,6 +1,7 @@
 #include "translation_unit.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace aivops::ccec {
 namespace {
@@ -26,18 +27,40 @@ std::string kernel_record(const ScannedKernel& kernel) {
     return record + ")\n";
 }
 
+// A line "#pragma once", wherever it may stand.
+bool says_once(std::string_view text) {
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        std::string words;
+        for (char c : line) {
+            if (c != ' ' && c != '\t' && c != '\r')
+                words += c;
+        }
+        if (words.starts_with("#pragmaonce"))
+            return true;
+    }
+    return false;
+}
+
+std::string source_text(const Source& source) {
+    if (says_once(source.text))
+        return line_marker(1, source.shown_name) + "#include " + quoted(source.path.string()) + "\n";
+    std::string_view text = source.text;
+    if (text.starts_with("\xEF\xBB\xBF"))
+        text.remove_prefix(3); // a byte order mark is allowed at the very start of a file only
+    return line_marker(1, source.shown_name) + std::string(text);
+}
+
 } // namespace
 
-std::string translation_unit(std::string source, const std::string& shown_name, const Scan& scan,
-                             const std::filesystem::path& entry_header) {
-    if (source.starts_with("\xEF\xBB\xBF"))
-        source.erase(0, 3); // a byte order mark is allowed at the very start of a file only
-    auto last_line = static_cast<std::size_t>(std::count(source.begin(), source.end(), '\n'));
-    std::string text = line_marker(1, shown_name) + source;
+std::string translation_unit(const Source& source, const Scan& scan, const std::filesystem::path& entry_header) {
+    std::string text = source_text(source);
     if (!scan.balanced)
         return text; // the compiler's complaint about the end of the file is all there is to say
-    text += "\n\n";  // two, in case a backslash ends the last line
-    text += line_marker(last_line, shown_name) + "#include " + quoted(entry_header.string()) + "\n";
+    auto last_line = static_cast<std::size_t>(std::count(source.text.begin(), source.text.end(), '\n'));
+    text += "\n\n"; // two, in case a backslash ends the last line
+    text += line_marker(last_line, source.shown_name) + "#include " + quoted(entry_header.string()) + "\n";
     text += "AIVOPS_EMU_CONTRACT\n";
     if (scan.block_locals)
         text += "AIVOPS_EMU_BLOCK_LOCALS\n";

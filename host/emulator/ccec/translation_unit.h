@@ -1,5 +1,7 @@
 // The text the host compiler gets: the user's source, then what makes its kernels callable by the emulator.
-// The source is part of the text, not included by it, so that no diagnostic ever starts in generated code.
+// The source is part of the text, not included by it, so that no diagnostic ever starts in generated code. One that
+// says
+// `#pragma once` must be included: only the file itself is known again when one of its headers asks for it.
 #ifndef AIVOPS_EMULATOR_CCEC_TRANSLATION_UNIT_H
 #define AIVOPS_EMULATOR_CCEC_TRANSLATION_UNIT_H
 
@@ -10,9 +12,14 @@
 
 namespace aivops::ccec {
 
-// `shown_name` is the source's name in diagnostics and __FILE__; `entry_header` declares the macros of the records.
-std::string translation_unit(std::string source, const std::string& shown_name, const Scan& scan,
-                             const std::filesystem::path& entry_header);
+struct Source {
+    std::string text;
+    std::filesystem::path path; // absolute
+    std::string shown_name;     // in diagnostics and __FILE__
+};
+
+// `entry_header` declares the macros of the records.
+std::string translation_unit(const Source& source, const Scan& scan, const std::filesystem::path& entry_header);
 
 } // namespace aivops::ccec
 

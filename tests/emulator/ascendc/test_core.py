@@ -87,6 +87,10 @@ K order() {
     DataSyncBarrier<MemDsbT::ALL>(); DataSyncBarrier<MemDsbT::DDR>();
     TQueSync<PIPE_V, PIPE_MTE3> sync; sync.SetFlag(2); sync.WaitFlag(2);
 }
+K software(GM_ADDR x, int32_t cores) {
+    GlobalTensor<int32_t> counts; counts.SetGlobalBuffer((__gm__ int32_t*)x);
+    SyncAll(counts, LocalTensor<int32_t>(TPosition::VECCALC, 1024, 64), cores);
+}
 K scalars(__gm__ uint32_t* x, uint64_t* out) {
     WriteGmByPassDCache(x, 5u); out[0] = ReadGmByPassDCache(x);
     GlobalTensor<uint8_t> g; g.SetGlobalBuffer((__gm__ uint8_t*)x);
@@ -286,6 +290,18 @@ def test_order(machine: NaiveMachine) -> None:
         ("set_flag", V, MTE3, 2),
         ("wait_flag", V, MTE3, 2),
     ]
+
+
+def test_rendezvous_in_software(machine: NaiveMachine) -> None:
+    """Blocks run one after the other here, so all but the last find the counts of blocks still to come already there."""
+    counts = np.zeros(3 * 8, np.int32)
+    counts[8::8] = 5
+    machine.launch("software", counts, ctypes.c_int32(2), blocks=1)
+    assert counts[::8].tolist() == [1, 5, 5]
+    counts[:] = 0
+    machine.launch("software", counts, ctypes.c_int32(1), blocks=1)
+    machine.launch("software", counts, ctypes.c_int32(1), blocks=1)
+    assert counts[::8].tolist() == [2, 0, 0]
 
 
 def test_scalars_and_cache(machine: NaiveMachine) -> None:

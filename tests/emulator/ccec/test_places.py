@@ -153,6 +153,21 @@ def test_own_headers_come_before_those_of_the_working_directory(
     assert compiler.compile(source, tmp_path / "k.o", cwd=tmp_path / "work").returncode == 0
 
 
+def test_a_header_that_comes_back_to_itself(compiler: KernelCompiler, tmp_path: Path) -> None:
+    """Kernel sources are headers at times, and `#pragma once` must know them again."""
+    source = tmp_path / "op.h"
+    source.write_text('#pragma once\n#include "base.h"\n' + KERNEL + "struct Once {};\n")
+    (tmp_path / "base.h").write_text('#pragma once\n#include "op.h"\n')
+    depfile = tmp_path / "op.d"
+    step = compiler.compile(source, tmp_path / "op.o", "-Werror", "-MD", "-MF", depfile)
+    assert (step.returncode, step.stderr) == (0, "")
+    assert "aivops-ccec-" not in depfile.read_text()
+    source.write_text(source.read_text() + "nonsense;\n")
+    step = compiler.compile(source, tmp_path / "op.o")
+    assert messages(step.stderr, "error") == [(str(source), "6")]
+    assert "aivops-ccec-" not in step.stderr
+
+
 def test_parallel_builds_of_one_name(compiler: KernelCompiler, tmp_path: Path) -> None:
     sources = []
     for index in range(8):

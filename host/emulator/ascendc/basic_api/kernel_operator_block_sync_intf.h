@@ -3,7 +3,8 @@
 #define AIVOPS_ASCENDC_KERNEL_OPERATOR_BLOCK_SYNC_INTF_H
 #pragma GCC system_header
 
-#include "common_types.h"
+#include "kernel_operator_data_copy_intf.h"
+#include "kernel_operator_sys_var_intf.h"
 
 namespace AscendC {
 
@@ -41,6 +42,32 @@ AIVOPS_EMU_INLINE void SyncAll() {
     static_assert(&config == &DEFAULT_SYNC_ALL_CONFIG || aivops_emulator::kIsC310,
                   "SyncAll with a SyncAllConfig: dav-c310-vec has it, dav-c220-vec has not");
     aivops_emulator::table()->sync_all(aivops_emulator::block());
+}
+
+// The form in software, for `usedCores` blocks (0: all of the launch). `gmWorkspace` has 32 bytes per block and starts
+// as zeros; `ubWorkspace` has as many. Every block counts its calls in its own 32 bytes and waits for the others'
+// counts.
+template <bool isAIVOnly = true>
+AIVOPS_EMU_INLINE void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace,
+                               const int32_t usedCores = 0) {
+    static_assert(isAIVOnly, "SyncAll<false>: waits for cube cores, which the emulated toolkit has not");
+    constexpr uint32_t slot = aivops_emulator::kBlockBytes / sizeof(int32_t);
+    const uint32_t cores = usedCores > 0 ? static_cast<uint32_t>(usedCores) : static_cast<uint32_t>(GetBlockNum());
+    const uint32_t own = static_cast<uint32_t>(GetBlockIdx()) * slot;
+    pipe_barrier(PIPE_ALL);
+    DataCopy(ubWorkspace, gmWorkspace[own], slot);
+    pipe_barrier(PIPE_ALL);
+    const int32_t arrived = ubWorkspace.GetValue(0) + 1;
+    ubWorkspace.SetValue(0, arrived);
+    pipe_barrier(PIPE_ALL);
+    DataCopy(gmWorkspace[own], ubWorkspace, slot);
+    for (uint32_t core = 0; core < cores;) {
+        pipe_barrier(PIPE_ALL);
+        DataCopy(ubWorkspace, gmWorkspace, cores * slot);
+        pipe_barrier(PIPE_ALL);
+        while (core < cores && ubWorkspace.GetValue(core * slot) >= arrived)
+            ++core;
+    }
 }
 
 // 0: all AIV cores; 1: the AIV cores of one AI core; 2 and 4 speak with cube cores.
