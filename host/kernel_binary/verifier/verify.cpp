@@ -7,13 +7,16 @@
 namespace aivops::kernel_binary {
 namespace {
 
+// Names may share their bytes, so together they can be far longer than the file; the longest published one has 88.
+constexpr std::size_t kNameShown = 512;
+
 std::vector<KernelReport> list_kernels(const Image& image) {
     std::vector<KernelReport> kernels;
     kernels.reserve(image.kernels.size());
     for (const Kernel& kernel : image.kernels) {
         const Symbol symbol = image.symbols->at(kernel.symbol);
         KernelReport& report = kernels.emplace_back();
-        report.name = printable(kernel.name, elf::kNameReadLimit * 4);
+        report.name = printable(kernel.name, kNameShown);
         report.offset = symbol.value;
         report.size = symbol.size;
         report.args_size = image.args_size(kernel);

@@ -43,12 +43,27 @@ inline bool is_control(std::uint32_t code) {
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
+// Length of the run of letters at the start that are shown as they are.
+inline std::size_t plain_length(std::string_view text) {
+    std::size_t length = 0;
+    while (length < text.size() && text[length] >= ' ' && text[length] <= '~' && text[length] != '\\') {
+        ++length;
+    }
+    return length;
+}
+
 inline std::string printable(std::string_view text, std::size_t limit = 256) {
     std::string shown;
     std::size_t at = 0;
     while (at < text.size()) {
         if (shown.size() >= limit) {
             return shown + "...";
+        }
+        const std::size_t plain = plain_length(text.substr(at, limit - shown.size()));
+        shown.append(text, at, plain);
+        at += plain;
+        if (plain != 0) {
+            continue;
         }
         std::uint32_t code = 0;
         const std::size_t length = utf8_length(text.substr(at), code);
