@@ -84,10 +84,26 @@ void write_bool_value(ArgumentBlock& block, const Slot& slot, nb::handle value) 
     aivops::detail::write_bool(block, slot, PyObject_IsTrue(value.ptr()) == 1);
 }
 
+/// The buffer that `value` is, or null. Remembers the last type that was one: asking nanobind costs as much as a
+/// launch.
+Buffer* as_buffer(nb::handle value) {
+    static PyTypeObject* last_type = nullptr; // guarded by the GIL; types of this package are never freed
+    if (Py_TYPE(value.ptr()) != last_type) {
+        if (!nb::isinstance<Buffer>(value)) {
+            return nullptr;
+        }
+        last_type = Py_TYPE(value.ptr());
+        Py_INCREF(reinterpret_cast<PyObject*>(last_type));
+    }
+    return nb::inst_ptr<Buffer>(value);
+}
+
 void write_pointer_value(ArgumentBlock& block, const Slot& slot, nb::handle value, std::optional<Buffer>& buffer) {
-    if (nb::isinstance<Buffer>(value)) {
-        buffer = *nb::inst_ptr<Buffer>(value);
-        aivops::detail::write_pointer(block, slot, buffer->pointer());
+    if (const Buffer* given = as_buffer(value)) {
+        aivops::detail::write_pointer(block, slot, given->pointer());
+        if (!buffer || !buffer->shares_memory_with(*given)) {
+            buffer = *given;
+        }
         return;
     }
     buffer.reset();

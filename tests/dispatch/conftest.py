@@ -2,31 +2,16 @@
 
 import os
 import platform
-import subprocess
 from pathlib import Path
 
 import aivops
 import pytest
-from aivops._locations import get_include, get_toolkit_dir
+from fixtures.kernel_build import build_kernels
 
 HERE = Path(__file__).parent
 ARCHITECTURES = ["dav-c220-vec", "dav-c310-vec"]
 
 os.environ["AIVOPS_TOOLKIT"] = "emulator"
-
-
-def build_kernels(source: Path, output: Path, architecture: str) -> Path:
-    """Compile and link one source as a build would."""
-    bin_dir = get_toolkit_dir() / "tools/ccec_compiler/bin"
-    headers = get_include().parent / "device"
-    relocatable = output.with_suffix(".tmp.o")
-    compile_command = [bin_dir / "ccec", "-c", "-x", "cce", "-O2", f"--cce-aicore-arch={architecture}"]
-    compile_command += ["--cce-aicore-only", "-std=c++17", f"-I{headers}", source, "-o", relocatable]
-    link_command = [bin_dir / "ld.lld", "-m", "aicorelinux", "-Ttext=0", relocatable, "-static", "-o", output]
-    for command in (compile_command, link_command):
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    return output
 
 
 @pytest.fixture(scope="session")

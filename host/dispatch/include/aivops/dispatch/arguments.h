@@ -50,6 +50,20 @@ class ArgumentBlock {
     void write(std::size_t offset, const void* value, std::size_t bytes) {
         std::memcpy(bytes_.data() + offset, value, bytes);
     }
+    /// The low bytes of a number: every host here is little-endian.
+    void write_low_bytes(std::size_t offset, std::uint64_t value, std::size_t bytes) {
+        unsigned char* to = bytes_.data() + offset;
+        switch (bytes) { // a copy of known size is one instruction
+        case 8:
+            std::memcpy(to, &value, 8);
+            return;
+        case 4:
+            std::memcpy(to, &value, 4);
+            return;
+        default:
+            std::memcpy(to, &value, bytes);
+        }
+    }
 
   private:
     static constexpr std::size_t kLeastBytes = 8;
@@ -134,16 +148,14 @@ inline void write_integer(ArgumentBlock& block, const Slot& slot, bool negative,
     if (magnitude > limit) {
         slot.refuse_value(text());
     }
-    const std::uint64_t value = negative ? ~magnitude + 1 : magnitude;
-    block.write(parameter.offset, &value, parameter.bytes); // the low bytes: every host here is little-endian
+    block.write_low_bytes(parameter.offset, negative ? ~magnitude + 1 : magnitude, parameter.bytes);
 }
 
 inline void write_bool(ArgumentBlock& block, const Slot& slot, bool value) {
     if (slot.parameter.kind != ParameterKind::kBool) {
         slot.refuse_kind("a bool");
     }
-    const std::uint64_t byte = value ? 1 : 0;
-    block.write(slot.parameter.offset, &byte, slot.parameter.bytes);
+    block.write_low_bytes(slot.parameter.offset, value ? 1 : 0, slot.parameter.bytes);
 }
 
 inline void write_pointer(ArgumentBlock& block, const Slot& slot, const void* pointer) {

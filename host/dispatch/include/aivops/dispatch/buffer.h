@@ -58,6 +58,9 @@ class Buffer {
         return "Buffer of " + std::to_string(bytes_) + " bytes on device " + std::to_string(device().id());
     }
 
+    /// Whether both are parts of one allocation.
+    bool shares_memory_with(const Buffer& other) const { return state_ == other.state_; }
+
     Buffer slice(std::size_t offset, std::size_t bytes) const {
         if (offset > bytes_ || bytes > bytes_ - offset) {
             throw InvalidValueError(describe() + ": a slice of " + std::to_string(bytes) + " bytes from byte " +
