@@ -96,10 +96,14 @@ def test_plain_commands(tmp_path: Path, user_environment: FreshEnvironment) -> N
     build_and_run_plain(source, tmp_path / "build", user_environment, "cmake", "Ninja")
 
 
-def test_native_wheel(tmp_path: Path, wheelhouse: Wheelhouse) -> None:
-    wheel = build_wheel(
-        copy_of("native_wheel", tmp_path), tmp_path / "dist", environment=wheelhouse.environment
-    )
+@pytest.fixture(scope="module")
+def native_wheel(wheelhouse: Wheelhouse, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("native")
+    return build_wheel(copy_of("native_wheel", folder), folder / "dist", environment=wheelhouse.environment)
+
+
+def test_native_wheel(tmp_path: Path, wheelhouse: Wheelhouse, native_wheel: Path) -> None:
+    wheel = native_wheel
     assert wheel.name == f"vector_sum-1.0-cp310-abi3-linux_{CPU}.whl"
     assert wheel_files(wheel) == [
         "vector_sum/__init__.py",
@@ -134,15 +138,21 @@ def test_kernel_wheel(tmp_path: Path, wheelhouse: Wheelhouse) -> None:
     assert "9 kernels agree" in environment.python(USE_KERNELS)
 
 
-def test_kernel_wheel_for_an_npu_runs_anywhere(
-    tmp_path: Path, wheelhouse: Wheelhouse, user_environment: FreshEnvironment
-) -> None:
-    emulated = Path(user_environment.run("aivops", "toolkit-dir").strip())
+def wheel_with_cann(
+    tmp_path: Path, wheelhouse: Wheelhouse, environment: FreshEnvironment, setting: str
+) -> Path:
+    """The kernels' wheel, built beside a CANN installation."""
+    emulated = Path(environment.run("aivops", "toolkit-dir").strip())
     cann = make_cann(tmp_path / "cann", "9.x", "9.0.0", emulated)
     variables = wheelhouse.environment | {"ASCEND_HOME_PATH": str(cann.root)}
-    source = copy_of("kernel_wheel", tmp_path)
+    return build_wheel(copy_of("kernel_wheel", tmp_path), tmp_path / "dist", setting, environment=variables)
 
-    npu = build_wheel(source, tmp_path / "npu", "wheel.platlib=false", environment=variables)
+
+@pytest.mark.long
+def test_wheel_for_npus_runs_anywhere(
+    tmp_path: Path, wheelhouse: Wheelhouse, user_environment: FreshEnvironment
+) -> None:
+    npu = wheel_with_cann(tmp_path, wheelhouse, user_environment, "wheel.platlib=false")
     assert npu.name == "elementwise_kernels-1.0-py3-none-any.whl"
     assert [name for name in wheel_files(npu) if name.endswith(".o")] == [
         "elementwise_kernels/kernels/ascend/dav-c220-vec/arithmetic.o",
@@ -150,9 +160,12 @@ def test_kernel_wheel_for_an_npu_runs_anywhere(
         "elementwise_kernels/kernels/ascend/dav-c310-vec/arithmetic.o",
     ]
 
-    both = build_wheel(
-        source, tmp_path / "both", "cmake.define.AIVOPS_MACHINES=ascend;emulated", environment=variables
-    )
+
+def test_wheel_for_both_machines(
+    tmp_path: Path, wheelhouse: Wheelhouse, user_environment: FreshEnvironment
+) -> None:
+    setting = "cmake.define.AIVOPS_MACHINES=ascend;emulated"
+    both = wheel_with_cann(tmp_path, wheelhouse, user_environment, setting)
     with zipfile.ZipFile(both) as archive:
         manifest = json.loads(archive.read("elementwise_kernels/kernels/manifest.json"))
         for binary in manifest["binaries"]:
@@ -197,17 +210,14 @@ def test_new_project_builds_and_passes(
     assert "6 passed" in environment.run("python", "-m", "pytest", "-q", folder / "tests")
 
 
-def test_repair_leaves_kernels_alone(tmp_path: Path, wheelhouse: Wheelhouse) -> None:
-    wheel = build_wheel(
-        copy_of("native_wheel", tmp_path), tmp_path / "dist", environment=wheelhouse.environment
-    )
+def test_repair_leaves_kernels_alone(tmp_path: Path, native_wheel: Path) -> None:
     tools = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     auditwheel = [sys.executable, "-m", "auditwheel"]
-    shown = run(*auditwheel, "show", wheel, environment=tools)
+    shown = run(*auditwheel, "show", native_wheel, environment=tools)
     assert "manylinux" in shown
-    run(*auditwheel, "repair", "--wheel-dir", tmp_path / "repaired", wheel, environment=tools)
+    run(*auditwheel, "repair", "--wheel-dir", tmp_path / "repaired", native_wheel, environment=tools)
     (repaired,) = (tmp_path / "repaired").glob("*.whl")
-    with zipfile.ZipFile(wheel) as before, zipfile.ZipFile(repaired) as after:
+    with zipfile.ZipFile(native_wheel) as before, zipfile.ZipFile(repaired) as after:
         kernels = [name for name in before.namelist() if "/kernels/" in name]
         assert kernels
         for name in kernels:
