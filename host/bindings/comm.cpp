@@ -43,26 +43,46 @@ void translate(const std::exception_ptr& pointer, void*) {
     }
 }
 
-void run(Communicator& self, const std::string& operation, const std::string& type, uint64_t count,
-         std::uintptr_t input, std::uintptr_t output, const std::string& reduction, uint32_t root, uint32_t peer,
-         std::vector<uint64_t> counts, const Timeout& timeout) {
-    self.run(HostCall{require_operator(operation), require_type(type), require_reduction(reduction), root, peer, count,
-                      std::move(counts), reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output),
-                      timeout});
-}
-
 } // namespace
 
 void register_comm(nb::module_& m) {
     nb::register_exception_translator(translate);
 
+    nb::class_<Collective>(m, "Collective", "What a rank asks for.")
+        .def(
+            "__init__",
+            [](Collective* self, const std::string& operation, const std::string& type, uint64_t count,
+               const std::string& reduction, uint32_t root, uint32_t peer, std::vector<uint64_t> counts,
+               const Timeout& timeout) {
+                new (self) Collective{require_operator(operation),
+                                      require_type(type),
+                                      require_reduction(reduction),
+                                      root,
+                                      peer,
+                                      count,
+                                      std::move(counts),
+                                      timeout};
+            },
+            "operation"_a, "type"_a, "count"_a, nb::kw_only(), "reduction"_a, "root"_a, "peer"_a, "counts"_a,
+            "timeout"_a.none());
+
     nb::class_<Communicator>(m, "Communicator", "One rank of a group.")
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def_prop_ro("device", &Communicator::device)
-        .def("run", &run, "operation"_a, "type"_a, "count"_a, nb::kw_only(), "input"_a, "output"_a, "reduction"_a,
-             "root"_a, "peer"_a, "counts"_a, "timeout"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
-             "Run a collective on arrays at host addresses and wait for it.");
+        .def_prop_ro("stream", &Communicator::stream, "Where launches go that name no stream.")
+        .def_prop_ro("window", [](const Communicator& self) { return self.window().memory(); })
+        .def(
+            "run",
+            [](Communicator& self, const Collective& call, std::uintptr_t input, std::uintptr_t output) {
+                self.run(call, reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output));
+            },
+            "call"_a, "input"_a, "output"_a, nb::call_guard<nb::gil_scoped_release>(),
+            "Run a collective on arrays at host addresses and wait for it.")
+        .def("launch", &Communicator::launch, "call"_a, "input"_a, "output"_a, "stream"_a,
+             nb::call_guard<nb::gil_scoped_release>(), "Queue a collective on arrays in device memory.")
+        .def("wait", &Communicator::wait, "stream"_a, "timeout"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
+             "Wait for what is queued and raise what failed.");
 
     nb::class_<LocalGroup>(m, "LocalGroup", "Ranks of this process, one per device.")
         .def(nb::init<const std::vector<Device>&, uint64_t, uint32_t, const Timeout&, const KernelSet&>(), "devices"_a,

@@ -1,8 +1,8 @@
 // One rank of a group: launches collectives on its device and waits for them.
 #pragma once
 
+#include "collective.h"
 #include "failure.h"
-#include "host_call.h"
 #include "window.h"
 
 #include <aivops/dispatch/kernel_set.h>
@@ -37,12 +37,20 @@ class Communicator {
     const Device& device() const { return device_; }
     const Window& window() const { return window_; }
 
-    /// Runs one collective: copies the input in, launches, waits, copies the output out. Blocks; one call at a time.
-    void run(const HostCall& call);
+    /// Runs one collective on arrays in host memory: copies in, launches, waits, copies out. Blocks; one call at a
+    /// time.
+    void run(const Collective& call, const void* input, void* output);
+
+    /// Queues one collective on arrays in this device's memory, as large as extent_of() says.
+    void launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream);
+
+    /// Waits for what is queued on `stream` and raises what failed. `timeout` is that of the launches.
+    void wait(const Stream& stream, const Timeout& timeout);
+
+    const Stream& stream() const { return stream_; }
 
   private:
-    void launch(const HostCall& call, const Plan& plan, void* input, void* output);
-    void finish(const Timeout& timeout);
+    void enqueue(const Collective& call, const Plan& plan, void* input, void* output, const Stream& stream);
     const Kernel& kernel(const std::string& name);
     [[noreturn]] void throw_peer_failed() const;
 
@@ -51,9 +59,10 @@ class Communicator {
     uint32_t rank_;
     GroupState& group_;
     Window window_;
-    std::mutex mutex_;
+    std::mutex scratch_mutex_;
     std::optional<Buffer> input_;
     std::optional<Buffer> output_;
+    std::mutex kernels_mutex_;
     std::map<std::string, Kernel> kernels_;
 };
 

@@ -21,7 +21,7 @@ class Window {
     void introduce(uint32_t rank, std::span<const uint64_t> windows) const;
 
     uint64_t address() const { return reinterpret_cast<uint64_t>(memory_.pointer()); }
-    uint64_t lane_bytes() const { return lane_bytes_; }
+    const Buffer& memory() const { return memory_; }
 
     /// Forgets all tags, flags and reports. No kernel may run on any window of the group.
     void reset() const;

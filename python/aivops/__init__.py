@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ._locations import get_cmake_dir as get_cmake_dir
     from ._locations import get_include as get_include
     from ._locations import get_toolkit_dir as get_toolkit_dir
+    from ._work import Work as Work
     from .errors import AclError as AclError
     from .errors import AclTimeoutError as AclTimeoutError
     from .errors import BinaryError as BinaryError
@@ -70,6 +71,7 @@ _HOME = {
     "Toolkit": "_core",
     "ToolkitError": "errors",
     "VerificationError": "errors",
+    "Work": "_work",
     "get_cmake_dir": "_locations",
     "get_include": "_locations",
     "get_toolkit_dir": "_locations",

@@ -1,13 +1,16 @@
-"""Arrays on the way into and out of collectives: which numpy array an argument is, and its element type."""
+"""Arrays on the way into and out of collectives: host arrays and buffers alike, with their element type."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtypes
+from . import _core, _dtypes
+from ._buffer import Buffer
 from .errors import InvalidTypeError, InvalidValueError
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -26,11 +29,22 @@ def element_bytes(element_type: str) -> int:
     return 1 if element_type == "hifloat8" else _dtypes.itemsize(element_type)
 
 
-class Operand(NamedTuple):
-    """A contiguous array and the element type that kernels see in it."""
+@dataclass(frozen=True)
+class Operand:
+    """A contiguous array, on the host or a device, and the element type that kernels see in it."""
 
-    array: Array
+    array: Any  # a numpy array or a Buffer
     element_type: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.array.shape
+        return shape
+
+    @property
+    def count(self) -> int:
+        """Elements in all."""
+        return math.prod(self.shape)
 
 
 def operand(call: str, x: Any, dtype: str | None) -> Operand:
@@ -38,21 +52,25 @@ def operand(call: str, x: Any, dtype: str | None) -> Operand:
 
     `dtype` names the element type where numpy has none for it ("hifloat8" in an array of uint8).
     """
-    array = np.ascontiguousarray(x).reshape(np.shape(x))
+    array = x if isinstance(x, Buffer) else np.ascontiguousarray(x).reshape(np.shape(x))
     return Operand(array, _element_type(call, array, dtype))
 
 
-def result(call: str, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any) -> Array:
-    """The array for the result: a new one, or `out` when it fits exactly."""
+def result(call: str, shape: tuple[int, ...], like: Operand, out: Any) -> Any:
+    """The array for the result, where `like` is: a new one, or `out` when it fits exactly."""
+    source = like.array
     if out is None:
-        return np.empty(shape, dtype)
-    if not isinstance(out, np.ndarray):
-        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array")
-    if out.shape != shape or out.dtype != dtype:
+        if isinstance(source, Buffer):
+            return Buffer(source.device, shape, source.dtype)
+        return np.empty(shape, source.dtype)
+    if not isinstance(out, Buffer if isinstance(source, Buffer) else np.ndarray):
+        expected = "a Buffer, as x is" if isinstance(source, Buffer) else "a numpy array"
+        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected {expected}")
+    if out.shape != shape or out.dtype != source.dtype:
         raise InvalidValueError(
-            f"{call}: out has shape {out.shape} and type {out.dtype}, expected {shape} and {dtype}"
+            f"{call}: out has shape {out.shape} and type {out.dtype}, expected {shape} and {source.dtype}"
         )
-    if not (out.flags.c_contiguous and out.flags.writeable):
+    if isinstance(out, np.ndarray) and not (out.flags.c_contiguous and out.flags.writeable):
         raise InvalidValueError(
             f"{call}: out is not a writable C-contiguous array; pass one, or copy the result"
         )
@@ -61,30 +79,40 @@ def result(call: str, shape: tuple[int, ...], dtype: np.dtype[Any], out: Any) ->
 
 def target(call: str, out: Any, dtype: str | None) -> Operand:
     """`out` as an array to receive into, which settles shape and type."""
-    if not isinstance(out, np.ndarray):
-        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array")
-    return operand(call, result(call, out.shape, out.dtype, out), dtype)
+    if not isinstance(out, np.ndarray | Buffer):
+        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array or a Buffer")
+    into = operand(call, out, dtype)
+    result(call, out.shape, into, out)
+    return into
 
 
-def address(array: Array) -> int:
+def address(array: Array | None) -> int:
     """Where the elements lie in host memory."""
-    return int(array.__array_interface__["data"][0])
+    return 0 if array is None else int(array.__array_interface__["data"][0])
 
 
-def _element_type(call: str, array: Array, dtype: str | None) -> str:
-    name = str(array.dtype.name)
-    if not array.dtype.isnative:
-        raise InvalidTypeError(
-            f"{call}: the array's bytes are swapped ({array.dtype.str}); "
-            "pass x.astype(x.dtype.newbyteorder('='))"
-        )
+def memory(array: Buffer | None, device: _core.Device) -> _core.Memory:
+    """The device memory of a buffer; nothing at all for None."""
+    return _core.Memory(device, 0) if array is None else array
+
+
+def _element_type(call: str, array: Array | Buffer, dtype: str | None) -> str:
+    if isinstance(array, Buffer):
+        name, width = array.dtype, _dtypes.itemsize(array.dtype)
+    else:
+        name, width = str(array.dtype.name), array.dtype.itemsize
+        if not array.dtype.isnative:
+            raise InvalidTypeError(
+                f"{call}: the array's bytes are swapped ({array.dtype.str}); "
+                "pass x.astype(x.dtype.newbyteorder('='))"
+            )
     if dtype is not None:
         if dtype not in ELEMENT_TYPES:
             raise InvalidValueError(f"{call}: dtype is {dtype!r}, expected one of {', '.join(ELEMENT_TYPES)}")
-        if element_bytes(dtype) != array.dtype.itemsize:
+        if element_bytes(dtype) != width:
             raise InvalidValueError(
                 f"{call}: an element of dtype {dtype} has {element_bytes(dtype)} bytes, "
-                f"of the array's {name} {array.dtype.itemsize}"
+                f"of the array's {name} {width}"
             )
         return dtype
     if name == "bool":

@@ -388,6 +388,22 @@ def check_manifest(text: bytes, origin: str) -> str | None:
 def verification_rules() -> str:
     """The rules, as JSON."""
 
+class Collective:
+    """What a rank asks for."""
+
+    def __init__(
+        self,
+        operation: str,
+        type: str,
+        count: int,
+        *,
+        reduction: str,
+        root: int,
+        peer: int,
+        counts: Sequence[int],
+        timeout: float | None,
+    ) -> None: ...
+
 class Communicator:
     """One rank of a group."""
 
@@ -397,21 +413,20 @@ class Communicator:
     def size(self) -> int: ...
     @property
     def device(self) -> Device: ...
-    def run(
-        self,
-        operation: str,
-        type: str,
-        count: int,
-        *,
-        input: int,
-        output: int,
-        reduction: str,
-        root: int,
-        peer: int,
-        counts: Sequence[int],
-        timeout: float | None = None,
-    ) -> None:
+    @property
+    def stream(self) -> Stream:
+        """Where launches go that name no stream."""
+
+    @property
+    def window(self) -> Memory: ...
+    def run(self, call: Collective, input: int, output: int) -> None:
         """Run a collective on arrays at host addresses and wait for it."""
+
+    def launch(self, call: Collective, input: Memory, output: Memory, stream: Stream) -> None:
+        """Queue a collective on arrays in device memory."""
+
+    def wait(self, stream: Stream, timeout: float | None) -> None:
+        """Wait for what is queued and raise what failed."""
 
 class LocalGroup:
     """Ranks of this process, one per device."""

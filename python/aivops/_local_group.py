@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from . import _core, _toolkit
 from ._binary import load_kernels
+from ._buffer import Buffer
 from ._communicator import Communicator
 from .errors import InvalidValueError, PeerFailedError
 
@@ -43,7 +44,9 @@ class LocalGroup:
         self._core = _core.LocalGroup(
             devices, window_bytes, blocks or 0, timeout, load_kernels(kernels, toolkit=toolkit)
         )
-        self._communicators = [Communicator(self._core.communicator(rank)) for rank in range(size)]
+        ranks = [self._core.communicator(rank) for rank in range(size)]
+        windows = [Buffer._over(rank.window, (rank.window.nbytes,), "uint8") for rank in ranks]
+        self._communicators = [Communicator(rank, windows) for rank in ranks]
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="aivops-rank")
 
     @property

@@ -1,4 +1,4 @@
-#include "host_call.h"
+#include "collective.h"
 
 #include "types.h"
 
@@ -17,7 +17,7 @@ uint64_t sum(std::vector<uint64_t>::const_iterator begin, uint32_t count) {
     return std::accumulate(begin, begin + count, uint64_t{0});
 }
 
-uint64_t received(const HostCall& call, uint32_t rank, uint32_t size) {
+uint64_t received(const Collective& call, uint32_t rank, uint32_t size) {
     uint64_t elements = 0;
     for (uint32_t sender = 0; sender < size; ++sender) {
         elements += call.counts[sender * size + rank];
@@ -35,13 +35,13 @@ uint64_t digest(const std::vector<uint64_t>& counts) {
     return state & kMaxCount;
 }
 
-void refuse(const HostCall& call, const std::string& what) {
+void refuse(const Collective& call, const std::string& what) {
     throw InvalidValueError(std::string(name_of(call.operation)) + "(): " + what);
 }
 
 } // namespace
 
-void check_call(const HostCall& call, uint32_t size) {
+void check_call(const Collective& call, uint32_t size) {
     if (call.root >= size) {
         refuse(call, "root is " + std::to_string(call.root) + ", expected 0 to " + std::to_string(size - 1));
     }
@@ -58,7 +58,7 @@ void check_call(const HostCall& call, uint32_t size) {
     }
 }
 
-Extent extent_of(const HostCall& call, uint32_t rank, uint32_t size) {
+Extent extent_of(const Collective& call, uint32_t rank, uint32_t size) {
     const bool is_root = rank == call.root;
     const uint64_t all = call.count * size;
     switch (call.operation) {
@@ -92,7 +92,7 @@ Extent extent_of(const HostCall& call, uint32_t rank, uint32_t size) {
     return {0, 0};
 }
 
-uint64_t staged_elements(const HostCall& call, uint32_t size) {
+uint64_t staged_elements(const Collective& call, uint32_t size) {
     switch (call.operation) {
     case Operator::kReduceScatter:
     case Operator::kAllToAll:
@@ -108,7 +108,7 @@ uint64_t staged_elements(const HostCall& call, uint32_t size) {
     }
 }
 
-Call stamp_of(const HostCall& call, const Plan& plan) {
+Call stamp_of(const Collective& call, const Plan& plan) {
     return Call{call.operation,
                 call.type,
                 call.reduction,
@@ -118,13 +118,13 @@ Call stamp_of(const HostCall& call, const Plan& plan) {
                 call.counts.empty() ? call.count : digest(call.counts)};
 }
 
-RankCounts rank_counts(const HostCall& call) {
+RankCounts rank_counts(const Collective& call) {
     RankCounts counts{};
     std::copy(call.counts.begin(), call.counts.end(), counts.of);
     return counts;
 }
 
-ExchangeCounts exchange_counts(const HostCall& call, uint32_t rank, uint32_t size) {
+ExchangeCounts exchange_counts(const Collective& call, uint32_t rank, uint32_t size) {
     ExchangeCounts counts{};
     for (uint32_t peer = 0; peer < size; ++peer) {
         counts.sent_to[peer] = call.counts[rank * size + peer];

@@ -1,4 +1,4 @@
-// A collective on arrays in host memory: what it takes, what it gives and what all ranks must agree on.
+// A collective: what a rank asks for, how much it takes and gives, and what all ranks must agree on.
 #pragma once
 
 #include "algorithm.h"
@@ -11,7 +11,7 @@
 
 namespace aivops {
 
-struct HostCall {
+struct Collective {
     Operator operation;
     DataType type;
     Reduction reduction; // where something is folded
@@ -21,8 +21,6 @@ struct HostCall {
     // Elements per rank for all_gather_v and reduce_scatter_v; for all_to_all_v what rank i sends to rank j, at [i *
     // size + j].
     std::vector<uint64_t> counts;
-    const void* input;
-    void* output;
     Timeout timeout; // nothing: the group's
 };
 
@@ -33,16 +31,16 @@ struct Extent {
 };
 
 /// Throws InvalidValueError when no rank could make this call.
-void check_call(const HostCall& call, uint32_t size);
+void check_call(const Collective& call, uint32_t size);
 
-Extent extent_of(const HostCall& call, uint32_t rank, uint32_t size);
+Extent extent_of(const Collective& call, uint32_t rank, uint32_t size);
 
 /// What the plan goes by: the elements that one rank stages, at most.
-uint64_t staged_elements(const HostCall& call, uint32_t size);
+uint64_t staged_elements(const Collective& call, uint32_t size);
 
-Call stamp_of(const HostCall& call, const Plan& plan);
+Call stamp_of(const Collective& call, const Plan& plan);
 
-RankCounts rank_counts(const HostCall& call);
-ExchangeCounts exchange_counts(const HostCall& call, uint32_t rank, uint32_t size);
+RankCounts rank_counts(const Collective& call);
+ExchangeCounts exchange_counts(const Collective& call, uint32_t rank, uint32_t size);
 
 } // namespace aivops
