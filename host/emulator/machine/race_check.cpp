@@ -127,6 +127,9 @@ void BlockRaces::start(const AccessOrigin* origin, Knowledge launch) {
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
     const Clock& clock = clocks_[static_cast<size_t>(lane)];
+    if (actor == this->actor(lane) && epoch == issued_[static_cast<size_t>(lane)]) {
+        return true; // the same instruction: in place, say
+    }
     uint32_t known = (*clock.known)[actor];
     if (actor >= first_actor_ && actor < first_actor_ + kLanes) {
         known = std::max(known, clock.own[actor - first_actor_]);
