@@ -49,11 +49,15 @@ def test_as_a_subdirectory(tmp_path: Path, repository: Path, emulated: str) -> N
         {
             "CMakeLists.txt": "cmake_minimum_required(VERSION 3.25)\nproject(consumer CXX)\n"
             f'add_subdirectory("{repository}" aivops)\n{ONE_KERNEL}'
-            "add_executable(main main.cpp)\ntarget_link_libraries(main PRIVATE AivOps::host)\n",
+            "add_executable(main main.cpp)\ntarget_link_libraries(main PRIVATE AivOps::host)\n"
+            "add_dependencies(main aivops_toolkit)\n",
             "main.cpp": '#include "aivops/dispatch.h"\nint main() {}\n',
         }
     )
     check_one_kernel(project, emulated)
+    toolkit = project.build / "aivops/toolkit"
+    assert (toolkit / "lib64/libacl_rt.so").is_file()
+    assert (toolkit / "tools/ccec_compiler/bin/ccec").is_file()
 
 
 @pytest.mark.long
@@ -141,3 +145,13 @@ message(STATUS "variables gained: ${variables_after}")
     allowed = {"AIVOPS_ARCHITECTURES", "AIVOPS_MACHINES", "AivOps_DIR", "_AIVOPS_REPORTED_TOOLKITS"}
     assert {name for name in names if not name.startswith(("CMAKE_HAVE_LIBC", "FIND_PACKAGE"))} <= allowed
     assert "variables gained: \n" in configured.stdout + "\n"
+
+
+def test_another_verifier_may_be_named(project: CMakeProject, prefix: Path, tmp_path: Path) -> None:
+    verifier = tmp_path / "verifier"
+    verifier.write_text(f'#!/bin/sh\necho called >> {tmp_path}/calls\nexec {prefix}/bin/aivops-verify "$@"\n')
+    verifier.chmod(0o755)
+    project.write({"k.asc": kernel_source("k")})
+    project.write_lists("aivops_add_kernels(k SOURCES k.asc ARCHITECTURES 2201)")
+    project.configure_and_make(f"-DAivOps_VERIFY_EXECUTABLE={verifier}")
+    assert (tmp_path / "calls").read_text() == "called\n"
