@@ -61,12 +61,12 @@ AIVOPS_EMU_INLINE void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const L
     ubWorkspace.SetValue(0, arrived);
     pipe_barrier(PIPE_ALL);
     DataCopy(gmWorkspace[own], ubWorkspace, slot);
-    for (uint32_t core = 0; core < cores;) {
-        pipe_barrier(PIPE_ALL);
-        DataCopy(ubWorkspace, gmWorkspace, cores * slot);
-        pipe_barrier(PIPE_ALL);
-        while (core < cores && ubWorkspace.GetValue(core * slot) >= arrived)
-            ++core;
+    for (uint32_t core = 0; core < cores; ++core) {
+        do {
+            pipe_barrier(PIPE_ALL);
+            DataCopy(ubWorkspace, gmWorkspace[core * slot], slot);
+            pipe_barrier(PIPE_ALL);
+        } while (ubWorkspace.GetValue(0) < arrived);
     }
 }
 
