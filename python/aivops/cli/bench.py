@@ -7,10 +7,12 @@ import json
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._buffer import Buffer
 from .._communicator import Communicator
 from .._local_group import LocalGroup
 from . import _text
@@ -19,8 +21,29 @@ DEFAULT_RANKS = (2, 4, 8)
 DEFAULT_SIZES = tuple(4096 << (2 * step) for step in range(7))
 
 
+class Collective(NamedTuple):
+    """How one is called on an input of float32, and what share of its bytes a rank's links carry."""
+
+    call: Callable[[Communicator, Any, Any], Any]
+    result_parts: Callable[[int], float]  # size of the result, in inputs
+    bus_factor: Callable[[int], float]
+
+
+COLLECTIVES = {
+    "all_gather": Collective(lambda c, x, out: c.all_gather(x, out=out), lambda n: n, lambda n: n - 1),
+    "all_reduce": Collective(
+        lambda c, x, out: c.all_reduce(x, out=out), lambda n: 1, lambda n: 2 * (n - 1) / n
+    ),
+    "reduce_scatter": Collective(
+        lambda c, x, out: c.reduce_scatter(x, out=out), lambda n: 1 / n, lambda n: (n - 1) / n
+    ),
+    "all_to_all": Collective(lambda c, x, out: c.all_to_all(x, out=out), lambda n: 1, lambda n: (n - 1) / n),
+    "broadcast": Collective(lambda c, x, out: c.broadcast(x, out=out), lambda n: 1, lambda n: 1),
+}
+
+
 class Figure(NamedTuple):
-    """Times of one number of ranks and one size: one call, the slowest rank's."""
+    """Times of one number of ranks and one size: a call's time is that of its slowest rank."""
 
     ranks: int
     bytes: int
@@ -28,18 +51,14 @@ class Figure(NamedTuple):
     fastest: float
     slowest: float
     calls: int
-
-    @property
-    def bus_bandwidth(self) -> float:
-        """Bytes per second over a rank's links, as the field reckons it."""
-        return (self.ranks - 1) * self.bytes / self.median
+    bus_bandwidth: float  # bytes per second over a rank's links, as the field reckons it
 
 
 def register(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "bench", help="measure collectives", description=__doc__
     )
-    parser.add_argument("collective", choices=("all_gather",))
+    parser.add_argument("collective", choices=COLLECTIVES)
     parser.add_argument("--ranks", type=_numbers, default=DEFAULT_RANKS, metavar="N,…", help="default: 2,4,8")
     parser.add_argument(
         "--sizes",
@@ -48,6 +67,8 @@ def register(subparsers: Any) -> None:
         metavar="BYTES,…",
         help="bytes of one rank's input (default: 4 KiB … 16 MiB)",
     )
+    parser.add_argument("--buffers", action="store_true", help="arrays in device memory instead of numpy's")
+    parser.add_argument("--blocks", type=int, help="blocks of every launch (default: as each call deserves)")
     parser.add_argument(
         "--seconds", type=float, default=0.3, help="time to spend on each line (default: 0.3)"
     )
@@ -56,42 +77,63 @@ def register(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    collective = COLLECTIVES[args.collective]
     text = args.format == "text"
     figures = []
     if text:
-        print(f"{args.collective}, numpy arrays in and out, time of the slowest rank")
+        where = "Buffers" if args.buffers else "numpy arrays"
+        print(f"{args.collective}, {where} of float32 in and out, time of the slowest rank")
         print("ranks       bytes      median        fastest … slowest  bus GB/s  calls")
     for ranks in args.ranks:
-        with LocalGroup(ranks) as group:
+        with LocalGroup(ranks, blocks=args.blocks) as group:
             for size in args.sizes:
-                # All ranks run the same number of calls, so rank 0 times one first and the slowest decides.
-                trial = max(group.run(lambda comm, size=size: _time_calls(comm, size, 2)[-1]))  # type: ignore[misc]
-                calls = max(3, min(1000, int(args.seconds / trial)))
-                times = group.run(lambda comm, size=size, calls=calls: _time_calls(comm, size, calls))  # type: ignore[misc]
-                slowest = sorted(max(call) for call in zip(*times, strict=True))
-                figure = Figure(ranks, size, statistics.median(slowest), slowest[0], slowest[-1], calls)
+                figure = _measure(group, collective, size, args)
                 figures.append(figure)
                 if text:
-                    print(_row(figure))
+                    print(_row(figure), flush=True)
     if not text:
-        json.dump(
-            {"schema": 1, "collective": args.collective, "figures": [_entry(f) for f in figures]},
-            sys.stdout,
-            indent=2,
-        )
+        document = {
+            "schema": 1,
+            "collective": args.collective,
+            "arrays": "buffers" if args.buffers else "numpy",
+            "figures": [figure._asdict() for figure in figures],
+        }
+        json.dump(document, sys.stdout, indent=2)
         print()
     return 0
 
 
-def _time_calls(comm: Communicator, size: int, calls: int) -> list[float]:
-    source = np.full(size, comm.rank, np.uint8)
-    result = np.empty((comm.size, size), np.uint8)
-    times = []
-    for _ in range(calls):
-        started = time.perf_counter()
-        comm.all_gather(source, out=result)
-        times.append(time.perf_counter() - started)
-    return times
+def _measure(group: LocalGroup, collective: Collective, size: int, args: argparse.Namespace) -> Figure:
+    def calls_of(comm: Communicator, calls: int) -> list[float]:
+        count = max(size // 4 // comm.size, 1) * comm.size
+        source: Any = np.full((comm.size, count // comm.size), comm.rank, np.float32)
+        result: Any = np.empty(_result_shape(collective, comm.size, source.shape), np.float32)
+        if args.buffers:
+            source = Buffer.from_host(comm.device, source)
+            result = Buffer(comm.device, result.shape, "float32")
+        if collective.result_parts(comm.size) < 1:
+            source = source.reshape(count)
+        times = []
+        for _ in range(calls):
+            started = time.perf_counter()
+            collective.call(comm, source, result)
+            times.append(time.perf_counter() - started)
+        return times
+
+    # All ranks make the same number of calls; the slowest rank's trial decides how many.
+    trial = max(times[-1] for times in group.run(lambda comm: calls_of(comm, 2)))
+    calls = max(3, min(1000, int(args.seconds / trial)))
+    slowest = sorted(max(call) for call in zip(*group.run(lambda comm: calls_of(comm, calls)), strict=True))
+    median = statistics.median(slowest)
+    bandwidth = collective.bus_factor(group.size) * size / median
+    return Figure(group.size, size, median, slowest[0], slowest[-1], calls, bandwidth)
+
+
+def _result_shape(collective: Collective, size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    parts = collective.result_parts(size)
+    if parts < 1:
+        return shape[1:]
+    return shape if parts == 1 else (size, *shape)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -107,7 +149,3 @@ def _row(figure: Figure) -> str:
         f"{figure.ranks:>5}  {_text.size(figure.bytes):>10}  {_text.duration(figure.median):>10}  "
         f"{spread:>23}  {figure.bus_bandwidth / 1e9:>8.2f}  {figure.calls:>5}"
     )
-
-
-def _entry(figure: Figure) -> dict[str, float]:
-    return {**figure._asdict(), "bus_bandwidth": figure.bus_bandwidth}
