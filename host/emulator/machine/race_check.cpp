@@ -134,7 +134,8 @@ bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
     if (actor >= first_actor_ && actor < first_actor_ + kLanes) {
         known = std::max(known, clock.own[actor - first_actor_]);
     }
-    return known >= epoch;
+    // An instruction may write where it reads itself.
+    return known >= epoch || (actor == this->actor(lane) && epoch == this->epoch(lane));
 }
 
 void BlockRaces::join_into(Clock& clock, const Clock& other) const {
