@@ -18,6 +18,9 @@ def every_operator(comm: aivops.Communicator, count: int, turn: int) -> bool:
     rows = [bits((n, count), np.uint16, 100 * turn + r) for r in range(n)]
     total = fold(x, "sum")
     wide = [numbers((n, 5), np.int32, r) for r in range(n)]
+    lengths = [(rank + turn) % 3 for rank in range(n)]
+    folded = np.split(fold(x, "max")[: sum(lengths)], np.cumsum(lengths)[:-1])
+    sent = [[x[i][: (i + j) % 4] for j in range(n)] for i in range(n)]
     gathered = comm.gather(x[rank], root)
     reduced = comm.reduce(x[rank], "min", root)
     given = rows[root] if rank == root else None
@@ -31,6 +34,11 @@ def every_operator(comm: aivops.Communicator, count: int, turn: int) -> bool:
         and (rank != root or (same(gathered, np.stack(x)) and same(reduced, fold(x, "min"))))
         and all(
             same(part, x[r][: r + turn]) for r, part in enumerate(comm.all_gather_v(x[rank][: rank + turn]))
+        )
+        and all(same(part, sent[r][rank]) for r, part in enumerate(comm.all_to_all_v(sent[rank])))
+        and (
+            count < sum(lengths)
+            or same(comm.reduce_scatter_v(x[rank][: sum(lengths)], lengths, "max"), folded[rank])
         )
         and comm.barrier() is None
     )

@@ -17,20 +17,20 @@ class Mutants:
 
     def __init__(self, repository: Path, folder: Path) -> None:
         self._device = repository / "device"
-        self._folder = folder
+        self.folder = folder
 
-    def all_gather(self, name: str, edits: dict[str, tuple[str, str]] | None = None, source: str = "") -> str:
-        """A package whose all_gather is `source`, or the shipped one with `edits`: file to (old, new) text."""
-        package = self._folder / name
+    def all_gather(self, name: str, edits: dict[str, list[tuple[str, str]]]) -> str:
+        """A package whose all_gather is the shipped one with `edits`: file to pairs of old and new text."""
+        package = self.folder / name
         shutil.copytree(self._device, package / "device")
         kernel = package / "device" / "kernels" / "all_gather.asc"
-        if source:
-            kernel.write_text(source)
-        for file, (old, new) in (edits or {}).items():
+        for file, pairs in edits.items():
             path = package / "device" / file
             text = path.read_text()
-            assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
-            path.write_text(text.replace(old, new))
+            for old, new in pairs:
+                assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
+                text = text.replace(old, new)
+            path.write_text(text)
         (package / "__init__.py").touch()
         binary = package / "kernels" / "all_gather.o"
         binary.parent.mkdir()

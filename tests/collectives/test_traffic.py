@@ -102,7 +102,7 @@ def test_nobody_polls_over_a_link(group_of: GroupOf) -> None:
 
 def test_a_kernel_that_reads_peers_twice_shows_twice(mutants: Mutants) -> None:
     copy = "tiles.copy(output + peer * count + offset, lane.stage<T>(peer), length);"
-    name = mutants.all_gather("reads_twice", {"kernels/all_gather.asc": (copy, copy + copy)})
+    name = mutants.all_gather("reads_twice", {"kernels/all_gather.asc": [(copy, copy + copy)]})
     with aivops.LocalGroup(4, kernels=name) as group:
         traffic = traffic_of(group, lambda comm: comm.all_gather(np.ones(5000, np.uint8)))
     assert [t.read_bytes for t in traffic] == [2 * 3 * 5000] * 4
@@ -112,7 +112,7 @@ def test_a_constant_tag_is_noticed(mutants: Mutants) -> None:
     """A flag of an earlier call satisfies the wait, and a rank that runs ahead takes old data."""
     assert stale_rows("aivops") == 0
     name = mutants.all_gather(
-        "constant_tag", {"include/aivops/lane.h": ("next_step() { ++tag_; }", "next_step() { tag_ = 1; }")}
+        "constant_tag", {"include/aivops/lane.h": [("next_step() { ++tag_; }", "next_step() { tag_ = 1; }")]}
     )
     assert stale_rows(name) > 0
 
