@@ -100,7 +100,9 @@ void check_meta_sections(const Checking& checking) {
     std::unordered_set<std::string_view> kernels;
     std::vector<std::string_view> without_meta;
     for (const Kernel& kernel : image.kernels) {
-        kernels.insert(kernel.name);
+        if (!image.metas.empty()) {
+            kernels.insert(kernel.name);
+        }
         if (kernel.meta == nullptr) {
             without_meta.push_back(kernel.name);
         }

@@ -37,7 +37,7 @@ struct Detail {
 
 class FindingList {
   public:
-    explicit FindingList(Profile profile) : profile_(profile) {}
+    explicit FindingList(Profile profile) : profile_(profile) { findings_.reserve(16); }
 
     // With the usual severity of the rule in this profile; nothing when the rule does not exist there.
     void add(RuleId rule, Detail detail);

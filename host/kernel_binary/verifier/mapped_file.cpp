@@ -9,32 +9,66 @@
 
 namespace aivops::kernel_binary {
 
-MappedFile::MappedFile(const std::string& path) {
-    const auto fail = [&](int error) { throw std::system_error(error, std::generic_category(), path); };
+namespace {
+
+constexpr std::size_t kSmallBytes = 64 << 10;
+
+class Descriptor {
+  public:
     // A FIFO would wait for a writer, and a device is no file to verify.
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) {
-        fail(errno);
-    }
-    struct stat status{};
-    int error = ::fstat(descriptor, &status) != 0 ? errno : S_ISREG(status.st_mode) ? 0 : EINVAL;
-    if (error == 0 && status.st_size > 0) {
-        size_ = static_cast<std::size_t>(status.st_size);
-        data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (data_ == MAP_FAILED) {
-            error = errno;
-            data_ = nullptr;
+    explicit Descriptor(const std::string& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+    ~Descriptor() {
+        if (number_ >= 0) {
+            ::close(number_);
         }
     }
-    ::close(descriptor);
-    if (error != 0) {
-        fail(error);
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    int number() const { return number_; }
+
+  private:
+    int number_;
+};
+
+} // namespace
+
+MappedFile::MappedFile(const std::string& path) {
+    const auto fail = [&](int error) { throw std::system_error(error, std::generic_category(), path); };
+    const Descriptor descriptor(path);
+    struct stat status{};
+    if (descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0) {
+        fail(errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        fail(EINVAL);
+    }
+    size_ = static_cast<std::size_t>(status.st_size);
+    if (size_ <= kSmallBytes) {
+        small_ = std::make_unique_for_overwrite<char[]>(size_);
+        std::size_t done = 0;
+        while (done < size_) {
+            const ssize_t count = ::read(descriptor.number(), small_.get() + done, size_ - done);
+            if (count < 0 && errno != EINTR) {
+                fail(errno);
+            }
+            if (count == 0) {
+                size_ = done; // it has become shorter
+            }
+            done += count > 0 ? static_cast<std::size_t>(count) : 0;
+        }
+        return;
+    }
+    mapping_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.number(), 0);
+    if (mapping_ == MAP_FAILED) {
+        mapping_ = nullptr;
+        fail(errno);
     }
 }
 
 MappedFile::~MappedFile() {
-    if (data_ != nullptr) {
-        ::munmap(data_, size_);
+    if (mapping_ != nullptr) {
+        ::munmap(mapping_, size_);
     }
 }
 

@@ -1,9 +1,11 @@
-// A regular file mapped read-only, as bytes. The mapping lives as long as the object.
+// A regular file as bytes that live as long as the object: mapped read-only, or read when it is so small that making a
+// mapping costs more.
 #ifndef AIVOPS_KERNEL_BINARY_VERIFIER_MAPPED_FILE_H
 #define AIVOPS_KERNEL_BINARY_VERIFIER_MAPPED_FILE_H
 
 #include "aivops/kernel_binary/bytes.h"
 
+#include <memory>
 #include <string>
 
 namespace aivops::kernel_binary {
@@ -16,10 +18,11 @@ class MappedFile {
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
 
-    ByteView bytes() const { return {data_, size_}; }
+    ByteView bytes() const { return {small_ ? small_.get() : mapping_, size_}; }
 
   private:
-    void* data_ = nullptr;
+    void* mapping_ = nullptr;
+    std::unique_ptr<char[]> small_;
     std::size_t size_ = 0;
 };
 
