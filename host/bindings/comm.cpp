@@ -53,7 +53,7 @@ void register_comm(nb::module_& m) {
             "__init__",
             [](Collective* self, const std::string& operation, const std::string& type, uint64_t count,
                const std::string& reduction, uint32_t root, uint32_t peer, std::vector<uint64_t> counts,
-               const Timeout& timeout) {
+               std::string algorithm, const Timeout& timeout) {
                 new (self) Collective{require_operator(operation),
                                       require_type(type),
                                       require_reduction(reduction),
@@ -61,10 +61,11 @@ void register_comm(nb::module_& m) {
                                       peer,
                                       count,
                                       std::move(counts),
+                                      std::move(algorithm),
                                       timeout};
             },
             "operation"_a, "type"_a, "count"_a, nb::kw_only(), "reduction"_a, "root"_a, "peer"_a, "counts"_a,
-            "timeout"_a.none());
+            "algorithm"_a, "timeout"_a.none());
 
     nb::class_<Communicator>(m, "Communicator", "One rank of a group.")
         .def_prop_ro("rank", &Communicator::rank)

@@ -1,8 +1,13 @@
 #include "algorithm.h"
 
+#include "types.h"
+
+#include <aivops/error.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
 
 namespace aivops {
 namespace {
@@ -37,14 +42,27 @@ constexpr std::array<Row, 14> kRows{{
 // Below this a second block costs more than it brings.
 constexpr uint64_t kBytesPerBlock = 64 * 1024;
 
+const Row& choose_row(Operator operation, uint64_t bytes, std::string_view name) {
+    std::string known;
+    for (const Row& row : kRows) {
+        if (row.algorithm.operation != operation) {
+            continue;
+        }
+        if (name.empty() ? bytes <= row.most_bytes : name == row.algorithm.name) {
+            return row;
+        }
+        known.append(known.empty() ? "" : ", ").append(row.algorithm.name);
+    }
+    throw InvalidValueError(std::string(name_of(operation)) + "(): algorithm is '" + std::string(name) +
+                            "', expected one of " + known);
+}
+
 } // namespace
 
-Plan choose_plan(Operator operation, uint64_t bytes, uint32_t /*ranks*/, uint32_t cores) {
-    const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& candidate) {
-        return candidate.algorithm.operation == operation && bytes <= candidate.most_bytes;
-    });
+Plan choose_plan(Operator operation, uint64_t bytes, uint32_t cores, std::string_view name) {
+    const Row& row = choose_row(operation, bytes, name);
     const uint64_t wanted = (bytes + kBytesPerBlock - 1) / kBytesPerBlock;
-    return Plan{&row->algorithm, static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, cores))};
+    return Plan{&row.algorithm, static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, cores))};
 }
 
 } // namespace aivops

@@ -20,7 +20,8 @@ struct Plan {
     uint32_t blocks;
 };
 
-/// What a call with `bytes` of input per rank runs when nothing else is asked for. Never more blocks than `cores`.
-Plan choose_plan(Operator operation, uint64_t bytes, uint32_t ranks, uint32_t cores);
+/// What a call that stages `bytes` per rank runs: `name`, or where that is empty what the table says. Never more blocks
+/// than `cores`. Throws InvalidValueError when the operator has no algorithm of that name.
+Plan choose_plan(Operator operation, uint64_t bytes, uint32_t cores, std::string_view name);
 
 } // namespace aivops

@@ -7,6 +7,7 @@
 #include <aivops/dispatch/timeout.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace aivops {
@@ -21,7 +22,8 @@ struct Collective {
     // Elements per rank for all_gather_v and reduce_scatter_v; for all_to_all_v what rank i sends to rank j, at [i *
     // size + j].
     std::vector<uint64_t> counts;
-    Timeout timeout; // nothing: the group's
+    std::string algorithm; // empty: what the table says
+    Timeout timeout;       // nothing: the group's
 };
 
 /// Elements of the arrays on one rank.

@@ -63,7 +63,7 @@ void Communicator::launch(const Collective& call, const Buffer& input, const Buf
     const Extent extent = extent_of(call, rank_, group_.size);
     require_bytes(call, "input", input, extent.input * width, device_);
     require_bytes(call, "output", output, extent.output * width, device_);
-    Plan plan = choose_plan(call.operation, staged_elements(call, group_.size) * width, group_.size, group_.lanes);
+    Plan plan = choose_plan(call.operation, staged_elements(call, group_.size) * width, group_.lanes, call.algorithm);
     if (group_.blocks != 0) {
         plan.blocks = group_.blocks;
     }

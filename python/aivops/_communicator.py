@@ -117,12 +117,17 @@ class Communicator:
         dtype: str | None = None,
         stream: _core.Stream | None = None,
         async_op: bool = False,
+        algorithm: str = "",
         timeout: float | None = None,
     ) -> Any:
-        """All ranks' `x`, folded: shape `x.shape`. `x` is untouched unless it is `out` as well."""
+        """All ranks' `x`, folded: shape `x.shape`. `x` is untouched unless it is `out` as well.
+
+        `algorithm` is "one_shot" (one step, all of the data from everybody) or "two_shots" (two steps, the
+        least data); by default short messages take the first. The result is the same.
+        """
         source = _arrays.operand("all_reduce()", x, dtype)
         result = _arrays.result("all_reduce()", source.shape, source, out)
-        call = self._call("all_reduce", source, source.count, op=op, timeout=timeout)
+        call = self._call("all_reduce", source, source.count, op=op, algorithm=algorithm, timeout=timeout)
         return self._run(call, source.array, result, stream=stream, async_op=async_op, timeout=timeout)
 
     def reduce_scatter(
@@ -338,6 +343,7 @@ class Communicator:
         root: int = 0,
         peer: int = 0,
         counts: npt.NDArray[np.int64] | None = None,
+        algorithm: str = "",
         timeout: float | None,
     ) -> _core.Collective:
         if not 0 <= root < self.size:
@@ -350,6 +356,7 @@ class Communicator:
             root=root,
             peer=peer,
             counts=[] if counts is None else counts.tolist(),
+            algorithm=algorithm,
             timeout=timeout,
         )
 

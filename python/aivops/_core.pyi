@@ -401,6 +401,7 @@ class Collective:
         root: int,
         peer: int,
         counts: Sequence[int],
+        algorithm: str,
         timeout: float | None,
     ) -> None: ...
 

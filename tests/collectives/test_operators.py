@@ -200,6 +200,14 @@ def test_everything_mixed_through_a_small_window(blocks: int) -> None:
         assert all(group.run(call))
 
 
+@pytest.mark.parametrize("algorithm", ["one_shot", "two_shots"])
+@pytest.mark.parametrize("count", [0, 1, 1000, 40_009])
+def test_all_reduce_algorithms_agree(group_of: GroupOf, algorithm: str, count: int) -> None:
+    inputs = [numbers((count,), np.float16, rank) for rank in range(5)]
+    for result in group_of(5).run(lambda comm: comm.all_reduce(inputs[comm.rank], algorithm=algorithm)):
+        assert same(result, fold(inputs, "sum"))
+
+
 def test_results_depend_on_neither_blocks_nor_window() -> None:
     """Float sums come out bit for bit alike, in place as well, whatever way they take."""
     inputs = [numbers((50_021,), np.float32, rank) for rank in range(4)]
@@ -220,6 +228,7 @@ def test_results_depend_on_neither_blocks_nor_window() -> None:
         (lambda c: c.all_reduce(np.zeros(2, np.uint8)), ValueError, "no kernel folds uint8, expected one of float16, bfl"),
         (lambda c: c.all_reduce(np.zeros(2), "sum"), ValueError, "no kernel folds float64"),
         (lambda c: c.all_reduce(np.zeros(2, "f"), "mean"), ValueError, "op is 'mean', expected one of sum, prod, max, min"),
+        (lambda c: c.all_reduce(np.zeros(2, "f"), algorithm="ring"), ValueError, "'ring', expected one of one_shot, two_s"),
         (lambda c: c.reduce_scatter(np.zeros(3, "f")), ValueError, r"x has shape \(3,\), expected a first axis that 2 ranks"),
         (lambda c: c.all_to_all(np.zeros((3, 2))), ValueError, r"x has shape \(3, 2\), expected a first axis of 2"),
         (lambda c: c.broadcast(np.zeros(3), 2), ValueError, "root is 2, expected 0 to 1"),

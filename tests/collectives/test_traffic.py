@@ -64,6 +64,12 @@ def test_traffic_is_the_least_there_can_be(group_of: GroupOf, operator: str, ran
     assert [t.read_bytes for t in traffic] == bound(ranks, x.nbytes)
 
 
+def test_one_shot_takes_everything_from_everybody(group_of: GroupOf) -> None:
+    x = np.ones(1000, np.float32)
+    traffic = traffic_of(group_of(4), lambda comm: comm.all_reduce(x, algorithm="one_shot"))
+    assert [t.read_bytes for t in traffic] == [3 * x.nbytes] * 4
+
+
 @pytest.mark.parametrize("operator", ["all_reduce", "broadcast"])
 def test_total_traffic_when_ranks_do_not_divide(group_of: GroupOf, operator: str) -> None:
     call, _ = BOUNDS[operator]
