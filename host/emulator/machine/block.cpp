@@ -143,7 +143,7 @@ std::string Polls::describe() const {
 
 std::string Events::leftovers() const {
     std::string text;
-    for (uint32_t source = 0; source < kPipes; ++source) {
+    for (uint32_t source = 0; touched_ && source < kPipes; ++source) {
         for (uint32_t destination = 0; destination < kPipes; ++destination) {
             for (uint32_t id = 0; id < kKernelIds; ++id) {
                 int8_t flag = flags_[(source * kPipes + destination) * kIds + id];

@@ -78,14 +78,21 @@ class Events {
     static constexpr uint32_t kIds = 64;
     static constexpr uint32_t kKernelIds = 8; // from here on ids are the queues' own
 
-    void clear() { flags_.fill(0); }
+    void clear() {
+        if (touched_) {
+            flags_.fill(0);
+        }
+        touched_ = false;
+    }
     int8_t& at(uint32_t source, uint32_t destination, uint32_t id) {
+        touched_ = true;
         return flags_[(source * kPipes + destination) * kIds + id];
     }
     /// Describes kernel events that are left set (or waited for and never set); empty when there is none.
     std::string leftovers() const;
 
   private:
+    bool touched_ = true;
     std::array<int8_t, kPipes * kPipes * kIds> flags_; // 1 set, 0 clear, -1 waited for before it was set
 };
 

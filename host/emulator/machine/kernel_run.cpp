@@ -96,20 +96,25 @@ bool KernelRun::begin(Device& device) {
 
 void KernelRun::occupy_cores(Device& device) {
     std::vector<Core*>& free = device.free_cores();
-    if (launch_.batch && started_ == 0 && free.size() < launch_.blocks) {
+    const size_t wanted = launch_.blocks - started_ - occupied_.size();
+    if (wanted == 0 || (launch_.batch && free.size() < wanted)) {
         return;
     }
-    while (started_ < launch_.blocks && !free.empty()) {
-        Core* core = free.back();
-        free.pop_back();
-        core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
-        if (core->races) {
-            core->races->start(origin_of(name(), device_, core->block.index), at_start_);
-        }
-        resident_.push_back(core);
-        device.counters().blocks.add(1);
-        note_progress(device);
+    const size_t taken = std::min(wanted, free.size());
+    occupied_.insert(occupied_.end(), free.end() - static_cast<std::ptrdiff_t>(taken), free.end());
+    free.resize(free.size() - taken);
+}
+
+void KernelRun::start_block(Device& device) {
+    Core* core = occupied_.back();
+    occupied_.pop_back();
+    core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
+    if (core->races) {
+        core->races->start(origin_of(name(), device_, core->block.index), at_start_);
     }
+    resident_.push_back(core);
+    device.counters().blocks.add(1);
+    note_progress(device);
 }
 
 bool KernelRun::runnable(Block& block, int64_t now) const {
@@ -164,7 +169,8 @@ void KernelRun::leave_core(Device& device, size_t index) {
     if (const std::unique_ptr<BlockRaces>& races = resident_[index]->races) {
         at_end_ = join(at_end_, races->all_done());
     }
-    device.free_cores().push_back(resident_[index]);
+    std::vector<Core*>& next = started_ < launch_.blocks && !failure_ ? occupied_ : device.free_cores();
+    next.push_back(resident_[index]);
     resident_[index] = resident_.back();
     resident_.pop_back();
 }
@@ -173,6 +179,8 @@ void KernelRun::end(Device& device) {
     while (!resident_.empty()) {
         leave_core(device, resident_.size() - 1);
     }
+    device.free_cores().insert(device.free_cores().end(), occupied_.begin(), occupied_.end());
+    occupied_.clear();
     launch_.ordering->learn(at_end_);
     if (failure_ && launch_.on_failure) {
         device.defer([report = launch_.on_failure, failure = *failure_] { report(failure); });
@@ -258,6 +266,22 @@ bool KernelRun::timed_out(int64_t now) {
     return false;
 }
 
+// Runs a block until it waits or ends; true when it has ended and its core is free.
+bool KernelRun::run_block(Device& device, size_t index, int64_t now) {
+    Core& core = *resident_[index];
+    resume(device, core);
+    if (core.block.state == BlockState::kPolling) {
+        core.block.retry_at = now + kRetryNs;
+    }
+    if (core.block.state != BlockState::kFinished) {
+        return false;
+    }
+    ++finished_;
+    note_progress(device);
+    leave_core(device, index);
+    return true;
+}
+
 Task::Step KernelRun::step(Device& device) {
     if (!begun_ && !begin(device)) {
         end(device);
@@ -270,22 +294,14 @@ Task::Step KernelRun::step(Device& device) {
         std::swap(resident_.front(), resident_[draw() % resident_.size()]);
     }
     for (size_t index = 0; index < resident_.size() && !failure_;) {
-        Core& core = *resident_[index];
-        if (!runnable(core.block, now)) {
-            ++index;
-            continue;
-        }
-        resume(device, core);
-        if (core.block.state == BlockState::kFinished) {
-            ++finished_;
-            note_progress(device);
-            leave_core(device, index);
-        } else {
-            if (core.block.state == BlockState::kPolling) {
-                core.block.retry_at = now + kRetryNs;
-            }
+        if (!runnable(resident_[index]->block, now) || !run_block(device, index, now)) {
             ++index;
         }
+    }
+    // A block that ends leaves a core whose memory is warm to the next one.
+    while (!failure_ && started_ < launch_.blocks && !occupied_.empty()) {
+        start_block(device);
+        run_block(device, resident_.size() - 1, now);
     }
     find_missing_blocks();
     if (!failure_ && finished_ < launch_.blocks && !timed_out(now)) {

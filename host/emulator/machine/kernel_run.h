@@ -63,6 +63,8 @@ class KernelRun : public Task {
   private:
     bool begin(Device& device);
     void occupy_cores(Device& device);
+    void start_block(Device& device);
+    bool run_block(Device& device, size_t index, int64_t now);
     bool runnable(Block& block, int64_t now) const;
     void resume(Device& device, Core& core);
     void leave_core(Device& device, size_t index);
@@ -75,6 +77,7 @@ class KernelRun : public Task {
     uint32_t device_;
     std::vector<std::byte> argument_storage_;
     const void* arguments_ = nullptr;
+    std::vector<Core*> occupied_; // taken, and without a block yet
     std::vector<Core*> resident_;
     uint32_t started_ = 0;
     uint32_t finished_ = 0;

@@ -15,7 +15,7 @@ namespace aivops::machine {
 namespace {
 
 constexpr uint32_t kGranule = 32;
-constexpr uint32_t kEventIds = 64;
+constexpr uint32_t kEventIds = 64;  // of a pair of pipes
 constexpr size_t kKeptAccesses = 8; // per granule of GM
 
 uint32_t actor_count() {
@@ -25,6 +25,11 @@ uint32_t actor_count() {
 Knowledge nothing() {
     static const Knowledge empty = std::make_shared<const std::vector<uint32_t>>(actor_count(), 0);
     return empty;
+}
+
+uint32_t event_number(uint32_t source, uint32_t destination, uint32_t id) {
+    return (static_cast<uint32_t>(lane_of(source)) * kLanes + static_cast<uint32_t>(lane_of(destination))) * kEventIds +
+           id;
 }
 
 // The bytes of a granule that an access touches, one bit each.
@@ -121,8 +126,8 @@ void BlockRaces::start(const AccessOrigin* origin, Knowledge launch) {
     for (Clock& clock : clocks_) {
         clock = {launch ? launch : nothing(), {}};
     }
-    std::fill(ub_.begin(), ub_.end(), UbCell{});
-    events_.fill({nothing(), {}});
+    before_ = issued_;
+    events_.clear();
 }
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
@@ -196,11 +201,13 @@ std::optional<std::string> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_
             }
         };
         for (uint32_t other = 0; write && other < kLanes; ++other) {
-            if (cell.read_epochs[other] != 0 && !knows(lane, first_actor_ + other, cell.read_epochs[other])) {
+            if (cell.read_epochs[other] > before_[other] &&
+                !knows(lane, first_actor_ + other, cell.read_epochs[other])) {
                 report(cell.read_name, cell.read_place, false);
             }
         }
-        if (cell.write_epoch != 0 && !knows(lane, actor(cell.write_lane), cell.write_epoch)) {
+        if (cell.write_epoch > before_[static_cast<size_t>(cell.write_lane)] &&
+            !knows(lane, actor(cell.write_lane), cell.write_epoch)) {
             report(cell.write_name, cell.write_place, true);
         }
         if (write) {
@@ -282,13 +289,14 @@ void BlockRaces::set_flag(uint32_t source, uint32_t destination, uint32_t id) {
     const auto from = static_cast<size_t>(lane_of(source));
     Clock done = clocks_[from];
     done.own[from] = issued_[from]; // the flag is set when all that came before on its pipe is done
-    events_[(from * kLanes + static_cast<size_t>(lane_of(destination))) * kEventIds + id % kEventIds] = done;
+    events_[event_number(source, destination, id)] = done;
 }
 
 void BlockRaces::wait_flag(uint32_t source, uint32_t destination, uint32_t id) {
-    const auto from = static_cast<size_t>(lane_of(source));
-    const auto to = static_cast<size_t>(lane_of(destination));
-    join_into(clocks_[to], events_[(from * kLanes + to) * kEventIds + id % kEventIds]);
+    auto set = events_.find(event_number(source, destination, id));
+    if (set != events_.end()) {
+        join_into(clocks_[static_cast<size_t>(lane_of(destination))], set->second);
+    }
 }
 
 void BlockRaces::learn(const Knowledge& knowledge) {

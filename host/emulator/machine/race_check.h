@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -111,8 +112,9 @@ class BlockRaces {
     const AccessOrigin* origin_ = nullptr;
     std::array<Clock, kLanes> clocks_;
     std::array<uint32_t, kLanes> issued_{}; // never goes back, so epochs of earlier blocks stay distinct
+    std::array<uint32_t, kLanes> before_{}; // what had been issued when the block started; UB knows nothing of that
     std::vector<UbCell> ub_;
-    std::array<Clock, kLanes * kLanes * 64> events_;
+    std::map<uint32_t, Clock> events_; // by source, destination and id
 };
 
 /// Forgets what happened to memory that is allocated anew or freed.
