@@ -47,26 +47,30 @@ void run_block(void* argument) {
 
 } // namespace
 
-void Validity::set(uint32_t ub, uint32_t bytes) {
-    if (bytes == 0) {
-        return;
-    }
-    uint32_t last = (ub + bytes - 1) / kGranule;
-    for (uint32_t granule = ub / kGranule; granule <= last;) {
-        if (granule % 64 == 0 && granule + 63 <= last) {
-            bits_[granule / 64] = ~uint64_t{0};
-            granule += 64;
-        } else {
-            bits_[granule / 64] |= uint64_t{1} << (granule % 64);
-            ++granule;
-        }
+namespace {
+
+// Calls `change(word, mask)` for each word of the bits [first, end).
+template <typename Change>
+void for_words(std::vector<uint64_t>& words, uint32_t first, uint32_t end, Change change) {
+    while (first < end) {
+        const uint32_t in_word = first % 64;
+        const uint32_t count = std::min(64 - in_word, end - first);
+        const uint64_t mask = (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << in_word;
+        change(words[first / 64], mask);
+        first += count;
     }
 }
 
+} // namespace
+
+void Validity::set(uint32_t ub, uint32_t bytes) {
+    const uint32_t end = bytes == 0 ? 0 : (ub + bytes - 1) / kGranule + 1;
+    for_words(bits_, ub / kGranule, end, [](uint64_t& word, uint64_t mask) { word |= mask; });
+}
+
 void Validity::invalidate(uint32_t ub, uint32_t bytes) {
-    for (uint32_t granule = (ub + kGranule - 1) / kGranule; granule < (ub + bytes) / kGranule; ++granule) {
-        bits_[granule / 64] &= ~(uint64_t{1} << (granule % 64));
-    }
+    for_words(bits_, (ub + kGranule - 1) / kGranule, (ub + bytes) / kGranule,
+              [](uint64_t& word, uint64_t mask) { word &= ~mask; });
 }
 
 int64_t Validity::first_invalid(uint32_t ub, uint32_t bytes) const {
@@ -143,7 +147,7 @@ std::string Polls::describe() const {
 
 std::string Events::leftovers() const {
     std::string text;
-    for (uint32_t source = 0; touched_ && source < kPipes; ++source) {
+    for (uint32_t source = 0; kernel_ids_touched_ && source < kPipes; ++source) {
         for (uint32_t destination = 0; destination < kPipes; ++destination) {
             for (uint32_t id = 0; id < kKernelIds; ++id) {
                 int8_t flag = flags_[(source * kPipes + destination) * kIds + id];

@@ -83,9 +83,11 @@ class Events {
             flags_.fill(0);
         }
         touched_ = false;
+        kernel_ids_touched_ = false;
     }
     int8_t& at(uint32_t source, uint32_t destination, uint32_t id) {
         touched_ = true;
+        kernel_ids_touched_ = kernel_ids_touched_ || id < kKernelIds;
         return flags_[(source * kPipes + destination) * kIds + id];
     }
     /// Describes kernel events that are left set (or waited for and never set); empty when there is none.
@@ -93,6 +95,7 @@ class Events {
 
   private:
     bool touched_ = true;
+    bool kernel_ids_touched_ = false;
     std::array<int8_t, kPipes * kPipes * kIds> flags_; // 1 set, 0 clear, -1 waited for before it was set
 };
 
