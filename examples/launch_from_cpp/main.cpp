@@ -10,7 +10,7 @@ int main(int argc, char** argv) try {
         std::fprintf(stderr, "usage: %s FOLDER_OF_KERNELS, with ASCEND_HOME_PATH set\n", argv[0]);
         return 2;
     }
-    const aivops::Toolkit& toolkit = aivops::Toolkit::open(aivops::select_toolkit({}).root);
+    const aivops::Toolkit& toolkit = aivops::open_selected_toolkit({});
     const aivops::Device device(toolkit, 0);
     const aivops::Stream stream(device);
     const aivops::Kernel saxpy = aivops::KernelSet::open(toolkit, argv[1]).get_kernel("saxpy");

@@ -9,7 +9,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
 #include <optional>
 
 namespace nb = nanobind;
@@ -53,14 +52,18 @@ class SharedLaunch {
             launch.launch();
             return;
         }
-        busy_ = true;
-        const auto done = [this](void*) { busy_ = false; };
-        const std::unique_ptr<void, decltype(done)> guard(this, done);
+        const Busy busy(busy_); // ends after the GIL is back
         const nb::gil_scoped_release release;
         launch.launch();
     }
 
   private:
+    struct Busy {
+        explicit Busy(bool& flag) : flag(flag) { flag = true; }
+        ~Busy() { flag = false; }
+        bool& flag;
+    };
+
     PreparedLaunch launch_;
     bool busy_ = false; // guarded by the GIL
 };

@@ -48,6 +48,9 @@ void register_toolkit(nb::module_& m) {
         .def_prop_ro("soc_name", &Toolkit::soc_name)
         .def_prop_ro("architecture", &Toolkit::architecture, "Compiler architecture of its vector cores.")
         .def("__repr__", [](const Toolkit& self) { return "<aivops." + self.describe() + ">"; });
+
+    m.def("open_selected_toolkit", &open_selected_toolkit, "search"_a, nb::rv_policy::reference,
+          "Select and open; emulated devices that nobody asked for are announced on stderr once.");
 }
 
 } // namespace aivops::bindings

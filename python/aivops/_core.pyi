@@ -81,6 +81,11 @@ class Toolkit:
 
     def __repr__(self) -> str: ...
 
+def open_selected_toolkit(search: ToolkitSearch) -> Toolkit:
+    """
+    Select and open; emulated devices that nobody asked for are announced on stderr once.
+    """
+
 class Device:
     """One device of a toolkit."""
 

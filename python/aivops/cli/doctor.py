@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -24,6 +25,9 @@ VARIABLES = [
     "AIVOPS_EMU_CXX",
     "CXX",
 ]
+
+
+PROBE_SECONDS = 30.0
 
 
 class Check(NamedTuple):
@@ -71,6 +75,7 @@ def _checks() -> Iterator[Check]:
     yield devices
     yield _find_compiler()
     if devices.problem is None:
+        yield _try("launch", _launch_probe)
         for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
             yield _try(f"kernels {point.name}", partial(_describe_kernels, point.name))
 
@@ -105,6 +110,18 @@ def _describe_devices() -> str:
         f"{toolkit.device_count} x {device.soc_name}, {device.vector_cores} vector cores each, "
         f"architecture {device.architecture}, runtime {toolkit.library}"
     )
+
+
+def _launch_probe() -> str:
+    """Launches a kernel that does nothing, so that "ok" means ok."""
+    toolkit = _core.Toolkit.open(_toolkit.choose().root)
+    stream = _core.Stream(_core.Device(0, toolkit=toolkit))
+    probe = load_kernels("aivops", toolkit=toolkit).get_kernel("aiv_probe")
+    started = time.perf_counter()
+    probe.launch(stream)
+    stream.synchronize(PROBE_SECONDS)
+    milliseconds = (time.perf_counter() - started) * 1e3
+    return f"a kernel ran on {stream.vector_cores} vector cores, the first time in {milliseconds:.1f} ms"
 
 
 def _find_compiler() -> Check:

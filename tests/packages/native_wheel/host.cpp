@@ -26,7 +26,7 @@ void add(const std::filesystem::path& emulated_root, Vector a, Vector b,
     }
     aivops::ToolkitSearch search;
     search.emulated_root = emulated_root;
-    const aivops::Toolkit& toolkit = aivops::Toolkit::open(aivops::select_toolkit(search).root);
+    const aivops::Toolkit& toolkit = aivops::open_selected_toolkit(search);
     const aivops::Device device(toolkit, 0);
     const aivops::Stream stream(device);
     const aivops::Kernel kernel = aivops::KernelSet::open(toolkit, kernels_folder()).get_kernel("vector_sum_float");

@@ -3,8 +3,9 @@
 #ifndef AIVOPS_DISPATCH_TOOLKIT_SELECTION_H
 #define AIVOPS_DISPATCH_TOOLKIT_SELECTION_H
 
-#include "aivops/error.h"
+#include "aivops/dispatch/toolkit.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -100,6 +101,20 @@ inline ToolkitChoice select_toolkit(const ToolkitSearch& search) {
             "set AIVOPS_TOOLKIT=emulator to use emulated devices");
     }
     return {detail::require_emulated_root(search), "default"};
+}
+
+/// Selects and opens. The first use of emulated devices that nobody asked for says so, in one line on stderr.
+inline const Toolkit& open_selected_toolkit(const ToolkitSearch& search) {
+    const ToolkitChoice choice = select_toolkit(search);
+    const Toolkit& toolkit = Toolkit::open(choice.root);
+    if (choice.reason == "default") {
+        static const int said = std::fprintf(stderr,
+                                             "aivops: no NPU here, using emulated devices (%s x %u); set "
+                                             "AIVOPS_TOOLKIT=emulator to choose them without this line\n",
+                                             toolkit.soc_name().c_str(), toolkit.device_count());
+        (void)said;
+    }
+    return toolkit;
 }
 
 } // namespace aivops
