@@ -245,9 +245,9 @@ HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* asyncError) {
         require_pointer(asyncError, "asyncError");
         std::shared_ptr<Communicator> communicator = handles::find(comm);
         *asyncError = HCCL_SUCCESS;
-        for (uint32_t rank = 0; rank < communicator->size(); ++rank) {
-            if (std::optional<std::string> trouble = communicator->board().trouble_of(rank)) {
-                report("HcclGetCommAsyncError", HCCL_E_REMOTE, *trouble);
+        for (uint32_t rank : communicator->others()) {
+            if (std::optional<std::string> end = communicator->board().end_of(rank)) {
+                report("HcclGetCommAsyncError", HCCL_E_REMOTE, *end);
                 *asyncError = HCCL_E_REMOTE;
             }
         }

@@ -197,36 +197,35 @@ void Board::leave_place(uint32_t rank) {
     ring_bell();
 }
 
-std::optional<std::string> Board::trouble_of(uint32_t rank) const {
+std::optional<std::string> Board::failure_of(uint32_t rank) const {
     const Slot& other = slot(rank);
-    const std::string name = "rank " + std::to_string(rank);
-    if (other.failed.load(std::memory_order_acquire) != 0) {
-        return name + " failed: " + std::string(other.failure, strnlen(other.failure, sizeof other.failure));
+    if (other.failed.load(std::memory_order_acquire) == 0) {
+        return std::nullopt;
     }
-    if (other.state.load(std::memory_order_acquire) == SlotState::kJoined &&
-        other.member.process_identity != process_identity() && !machine::is_life_held(descriptor_, rank) &&
-        other.state.load(std::memory_order_acquire) == SlotState::kJoined) {
-        return name + " (process " + std::to_string(other.member.process) + ") has ended";
-    }
-    return std::nullopt;
+    return "rank " + std::to_string(rank) +
+           " failed: " + std::string(other.failure, strnlen(other.failure, sizeof other.failure));
 }
 
-bool Board::has_left(uint32_t rank) const {
-    return slot(rank).state.load(std::memory_order_acquire) == SlotState::kLeft;
-}
-
-std::string Board::describe_trouble(const std::vector<uint32_t>& ranks, bool leaving_is_trouble) const {
-    std::string text;
-    for (uint32_t rank : ranks) {
-        std::optional<std::string> trouble = trouble_of(rank);
-        if (!trouble && leaving_is_trouble && has_left(rank)) {
-            trouble = "rank " + std::to_string(rank) + " has destroyed its communicator";
-        }
-        if (trouble) {
-            text += (text.empty() ? "" : "; ") + *trouble;
-        }
+std::optional<std::string> Board::end_of(uint32_t rank) const {
+    if (std::optional<std::string> failure = failure_of(rank)) {
+        return failure;
     }
-    return text;
+    const Slot& other = slot(rank);
+    const bool is_silent = other.state.load(std::memory_order_acquire) == SlotState::kJoined &&
+                           other.member.process_identity != process_identity() &&
+                           !machine::is_life_held(descriptor_, rank);
+    // It may have left in between, in good order.
+    switch (other.state.load(std::memory_order_acquire)) {
+    case SlotState::kLeft:
+        return "rank " + std::to_string(rank) + " has destroyed its communicator";
+    case SlotState::kJoined:
+        if (is_silent) {
+            return "rank " + std::to_string(rank) + " (process " + std::to_string(other.member.process) + ") has ended";
+        }
+        return std::nullopt;
+    default:
+        return std::nullopt;
+    }
 }
 
 uint32_t Board::bell() const {

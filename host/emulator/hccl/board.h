@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace aivops::hccl {
 
@@ -64,12 +63,11 @@ class Board {
     void hold_place(uint32_t rank);
     void leave_place(uint32_t rank);
 
-    /// Why the communicator is broken: the process of `rank` has ended, or it failed.
-    std::optional<std::string> trouble_of(uint32_t rank) const;
-    /// Whether `rank` has destroyed its communicator, so that nothing more will come from it.
-    bool has_left(uint32_t rank) const;
-    /// All of that for several ranks: who ends because another one did comes soon after it. Empty when all is well.
-    std::string describe_trouble(const std::vector<uint32_t>& ranks, bool leaving_is_trouble) const;
+    /// "rank 2 failed: …" when it did.
+    std::optional<std::string> failure_of(uint32_t rank) const;
+    /// Why nothing more will come from `rank`: it failed, its process has ended, or it destroyed its communicator. What
+    /// it sent before is there by the time this is known.
+    std::optional<std::string> end_of(uint32_t rank) const;
 
     /// For waits in host calls: read, look, then sleep until someone rings or `milliseconds` have passed.
     uint32_t bell() const;

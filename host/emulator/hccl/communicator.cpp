@@ -132,8 +132,14 @@ void Communicator::wait(const std::vector<uint32_t>& needed, const std::function
         }
         if (Clock::now() >= next_look) {
             next_look = Clock::now() + std::chrono::milliseconds(kLookMilliseconds);
-            const std::string trouble = board_->describe_trouble(needed, true);
-            require(trouble.empty() || done(), HCCL_E_REMOTE, what() + "; " + trouble);
+            // Who ends because another one did comes soon after it, so all are told.
+            std::string ends;
+            for (uint32_t rank : needed) {
+                if (std::optional<std::string> end = board_->end_of(rank)) {
+                    ends += "; " + *end;
+                }
+            }
+            require(ends.empty() || done(), HCCL_E_REMOTE, what() + ends);
             require(Clock::now() < deadline, HCCL_E_TIMEOUT,
                     what() + " after " + std::to_string(seconds) + " s (HCCL_CONNECT_TIMEOUT and 20)");
         }

@@ -327,21 +327,28 @@ void Operation::look_for_trouble() {
         return;
     }
     next_look_ = now + kLookNs;
-    Board& board = communicator_->board();
-    if (const std::string trouble = board.describe_trouble(communicator_->others(), false); !trouble.empty()) {
-        fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, trouble);
+    // Those that it waits for may have ended; of the others it matters that they failed, which breaks the communicator.
+    std::vector<bool> is_needed(communicator_->size());
+    for (const Outgoing& outgoing : outgoing_) {
+        is_needed[outgoing.peer] = is_needed[outgoing.peer] || !outgoing.done;
+    }
+    for (const Incoming& incoming : incoming_) {
+        is_needed[incoming.peer] = is_needed[incoming.peer] || !incoming.done;
+    }
+    const Board& board = communicator_->board();
+    std::string ends;
+    for (uint32_t rank : communicator_->others()) {
+        if (std::optional<std::string> end = is_needed[rank] ? board.end_of(rank) : board.failure_of(rank)) {
+            ends += (ends.empty() ? "" : "; ") + *end;
+        }
+    }
+    // What they sent before they ended may have come since the last look.
+    if (!ends.empty() && !advance()) {
+        fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, ends);
         return;
     }
-    auto look = [&](const auto& transfer) {
-        if (!transfer.done && !failure_ && board.has_left(transfer.peer)) {
-            fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
-                 "rank " + std::to_string(transfer.peer) + " has destroyed its communicator without this call");
-        }
-    };
-    std::for_each(outgoing_.begin(), outgoing_.end(), look);
-    std::for_each(incoming_.begin(), incoming_.end(), look);
     const int64_t limit = int64_t{communicator_->settings().execution_seconds} * 1000000000;
-    if (!failure_ && limit != 0 && now - stalled_since_ > limit) {
+    if (limit != 0 && now - stalled_since_ > limit) {
         fail(ACL_ERROR_RT_TASK_TIMEOUT, "nothing moved for " +
                                             std::to_string(communicator_->settings().execution_seconds) +
                                             " s (HCCL_EXEC_TIMEOUT): the other ranks did not make the same call");
@@ -358,8 +365,8 @@ void Operation::fail(int code, const std::string& message) {
 machine::Task::Step Operation::step(machine::Device&) {
     try {
         if (!begun_) {
-            if (std::optional<std::string> trouble = communicator_->board().trouble_of(communicator_->rank())) {
-                fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "the communicator is broken: " + *trouble);
+            if (std::optional<std::string> failure = communicator_->board().failure_of(communicator_->rank())) {
+                fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "the communicator is broken: " + *failure);
                 return Step::kDone;
             }
             begin();

@@ -24,9 +24,9 @@ bool is_device_memory(const void* memory, uint64_t bytes) {
 
 Windows::~Windows() {
     for (const auto& window : registered_) {
-        runtime::withdraw(window->key);
+        runtime::close_memory(window->key);
     }
-    runtime::withdraw(buffer_.key);
+    runtime::close_memory(buffer_.key);
     if (buffer_.memory != nullptr) {
         runtime::release(device_, buffer_.memory);
     }

@@ -11,6 +11,10 @@ namespace aivops::machine {
 void hold_life(int descriptor, uint64_t place);
 void drop_life(int descriptor, uint64_t place);
 
+/// Tells whether anybody still counts on the owner of the file: a process that has closed what it shared may end.
+void mark_in_use(int descriptor, bool in_use);
+bool is_in_use(int descriptor);
+
 /// Whether another process holds it. Of its own locks a process learns nothing here.
 bool is_life_held(int descriptor, uint64_t place);
 

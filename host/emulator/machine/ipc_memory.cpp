@@ -88,7 +88,7 @@ class Peers {
         if (now >= next) {
             next_look_.store(now + kLookIntervalNs, std::memory_order_relaxed);
             for (auto& [id, peer] : peers_) {
-                peer.ended = peer.ended || !is_life_held(peer.descriptor, peer.lock);
+                peer.ended = peer.ended || (!is_life_held(peer.descriptor, peer.lock) && is_in_use(peer.descriptor));
             }
         }
         std::string ended;
@@ -120,6 +120,35 @@ struct Mapping {
     ino_t peer;
 };
 
+// What this process exports, and how much of it from each device.
+class Exports {
+  public:
+    void add(const std::string& key, uint32_t device) {
+        std::lock_guard lock(mutex_);
+        devices_[key] = device;
+        if (counts_[device]++ == 0) {
+            hold_life(memory_space().arena(device).descriptor(), device);
+            mark_in_use(memory_space().arena(device).descriptor(), true);
+        }
+    }
+
+    void remove(const std::string& key) {
+        std::lock_guard lock(mutex_);
+        auto found = devices_.find(key);
+        if (found != devices_.end()) {
+            if (--counts_[found->second] == 0) {
+                mark_in_use(memory_space().arena(found->second).descriptor(), false);
+            }
+            devices_.erase(found);
+        }
+    }
+
+  private:
+    std::mutex mutex_;
+    std::map<std::string, uint32_t> devices_; // by key
+    std::map<uint32_t, uint32_t> counts_;     // by device
+};
+
 struct Imports {
     std::mutex mutex;
     std::map<std::string, std::deque<Mapping>> by_key; // oldest first
@@ -127,6 +156,11 @@ struct Imports {
 
 Peers& peers() {
     static Peers& instance = *new Peers;
+    return instance;
+}
+
+Exports& exports() {
+    static Exports& instance = *new Exports;
     return instance;
 }
 
@@ -188,11 +222,12 @@ std::string export_memory(Address address, uint64_t bytes, bool everyone) {
         throw IpcError("only memory inside one allocation of a device of this very process can be exported");
     }
     const Arena& arena = memory_space().arena(*device);
-    hold_life(arena.descriptor(), *device);
     MemoryDescription memory{kDescriptionVersion, *device, rank_of_process(), *device, address - arena.base(), bytes};
     IpcDescription description{};
     std::memcpy(description.data(), &memory, sizeof memory);
-    return ipc_offer(arena.descriptor(), description, everyone);
+    std::string key = ipc_offer(arena.descriptor(), description, everyone);
+    exports().add(key, *device);
+    return key;
 }
 
 ImportedMemory import_memory(const std::string& key) {
@@ -224,6 +259,7 @@ bool close_memory(const std::string& key) {
     auto found = imports().by_key.find(key);
     if (found == imports().by_key.end()) {
         lock.unlock();
+        exports().remove(key);
         return ipc_withdraw(key);
     }
     const Mapping mapping = found->second.front();

@@ -27,8 +27,8 @@ ImportedMemory import_memory(const std::string& key);
 /// Ends the oldest import of `key` here, or else the export of it. False when it is neither.
 bool close_memory(const std::string& key);
 
-/// "rank 2 (process 17) has ended" for every process that has and whose memory is imported here: those that end because
-/// another one did come soon after it. Asks the kernel now and then only, so it may be called often.
+/// "rank 2 (process 17) has ended" for every process that has, without closing what it shared with this one: those that
+/// end because another one did come soon after it. Asks the kernel now and then only, so it may be called often.
 std::optional<std::string> describe_ended_peers();
 
 } // namespace aivops::machine

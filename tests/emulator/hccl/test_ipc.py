@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import threading
 import time
 from ctypes import c_size_t, c_uint64
@@ -187,3 +188,46 @@ def mistakes(rank: Rank) -> None:
 
 def test_mistakes_have_the_documented_codes(tmp_path: Path) -> None:
     run_ranks(f"{MODULE}:mistakes", 1, tmp_path)
+
+
+def leaves_early(rank: Rank) -> None:
+    """Rank 0 imports from two: one closes what it shares and ends, the other takes its time."""
+    if rank.rank == 0:
+        binary, function = ctypes.c_void_p(), ctypes.c_void_p()
+        call(
+            "aclrtBinaryLoadFromFile", os.environ["AIVOPS_TEST_KERNELS"].encode(), None, ctypes.byref(binary)
+        )
+        call("aclrtBinaryGetFunction", binary, b"relay", ctypes.byref(function))
+        flags = [import_key(hear(f"key{peer}")) for peer in (1, 2)]
+        own = rank.upload(np.zeros(32, np.uint8))
+        tell("imported", b"")
+        arguments = struct.pack("<QQII", flags[1].value or 0, own.value or 0, 7, 8)
+        call(
+            "aclrtLaunchKernelWithHostArgs",
+            function,
+            1,
+            rank.stream,
+            None,
+            arguments,
+            c_size_t(24),
+            None,
+            c_size_t(0),
+        )
+        rank.synchronize()
+        tell("done", b"")
+    else:
+        memory = rank.upload(np.zeros(64, np.uint8))
+        key = export(memory, 64, NO_PID_CHECK)
+        tell(f"key{rank.rank}", key)
+        hear("imported")
+        if rank.rank == 1:
+            call("aclrtIpcMemClose", key)
+            os._exit(0)
+        time.sleep(1.5)
+        view(memory, 4)[:] = [7, 0, 0, 0]
+        hear("done")
+
+
+def test_a_process_that_closed_what_it_shared_may_end(kernels: Path, tmp_path: Path) -> None:
+    names = {"AIVOPS_TEST_FOLDER": str(tmp_path), "AIVOPS_TEST_KERNELS": str(kernels)}
+    run_ranks(f"{MODULE}:leaves_early", 3, tmp_path, **names)
