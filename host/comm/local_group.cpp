@@ -10,7 +10,7 @@ namespace {
 uint32_t lanes_of(const std::vector<Device>& devices) {
     uint32_t lanes = kMaxLanes;
     for (const Device& device : devices) {
-        lanes = std::min(lanes, device.vector_cores());
+        lanes = std::min(lanes, Stream(device).vector_cores());
     }
     return lanes;
 }
@@ -27,7 +27,7 @@ LocalGroup::LocalGroup(const std::vector<Device>& devices, uint64_t window_bytes
     state_.lanes = lanes_of(devices);
     if (blocks > state_.lanes) {
         throw InvalidValueError("LocalGroup: " + std::to_string(blocks) + " blocks, but a device has " +
-                                std::to_string(state_.lanes) + " vector cores to run them at the same time");
+                                std::to_string(state_.lanes) + " vector cores for them to run at the same time");
     }
     state_.blocks = blocks;
     devices.front().effective_timeout(timeout); // refuses what the device cannot count

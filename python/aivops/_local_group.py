@@ -65,6 +65,8 @@ class LocalGroup:
         A rank that raises aborts the others, which get `PeerFailedError` at once; its exception is raised
         here, with its number in a note and in the attribute `rank`. The group is ready for another run then.
         """
+        if not self._communicators:
+            raise InvalidValueError("LocalGroup: it is closed; make another one")
         ranks = [self._threads.submit(self._run_rank, function, comm) for comm in self._communicators]
         try:
             wait(ranks, return_when=FIRST_EXCEPTION)
@@ -90,10 +92,11 @@ class LocalGroup:
             raise
 
     def close(self) -> None:
-        """Gives threads and device memory back. A closed group cannot run."""
+        """Gives threads and device memory back; the latter once nobody holds a communicator any more."""
         self._threads.shutdown()
-        self._communicators.clear()
-        del self._core
+        if self._communicators:
+            self._communicators.clear()
+            del self._core
 
     def __enter__(self) -> LocalGroup:
         return self

@@ -113,6 +113,41 @@ def test_a_peer_that_never_comes() -> None:
     assert (error.peer, error.block, error.expected, error.found) == (1, 0, 2, 0)
 
 
+def test_a_receiver_whose_sender_never_comes() -> None:
+    with aivops.LocalGroup(2, timeout=0.2) as group:
+
+        def call(comm: aivops.Communicator) -> None:
+            if comm.rank == 1:
+                comm.recv(0, np.zeros(4))
+
+        with pytest.raises(aivops.PeerTimeoutError, match=r"rank 1 waited in vain for rank 0") as caught:
+            group.run(call)
+    error = caught.value
+    assert (error.rank, error.peer, error.block, error.expected, error.found) == (1, 0, 0, 1, 0)
+
+
+def test_a_limit_on_vector_cores_holds() -> None:
+    device = aivops.Device(0)
+    device.vector_core_limit = 3
+    try:
+        inputs = [np.arange(500_000) + rank for rank in range(2)]
+        with aivops.LocalGroup(2) as group:
+            results = group.run(lambda comm: comm.all_gather(inputs[comm.rank]))
+        assert all(np.array_equal(result, np.stack(inputs)) for result in results)
+        with pytest.raises(ValueError, match="4 blocks, but a device has 3 vector cores"):
+            aivops.LocalGroup(2, blocks=4)
+    finally:
+        device.reset_vector_core_limit()
+
+
+def test_a_closed_group_cannot_run() -> None:
+    group = aivops.LocalGroup(1)
+    group.close()
+    group.close()
+    with pytest.raises(ValueError, match="LocalGroup: it is closed"):
+        group.run(lambda comm: comm.rank)
+
+
 @pytest.mark.parametrize(
     ("array", "error", "text"),
     [
