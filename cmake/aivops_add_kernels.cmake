@@ -65,11 +65,15 @@ function(aivops_add_kernels target)
     if(TARGET ${target})
         message(FATAL_ERROR "${subject}: a target of this name exists already: choose another name")
     endif()
-    if(NOT target MATCHES "^[A-Za-z0-9_.+-]+$")
-        message(FATAL_ERROR "${subject}: the name has to consist of letters, digits and _ . + -")
-    endif()
-
     _aivops_set_default(arg_OUTPUT_NAME "${target}")
+    foreach(name IN ITEMS "${target}" "${arg_OUTPUT_NAME}")
+        if(NOT name MATCHES "^[A-Za-z0-9_.+-]+$")
+            message(
+                FATAL_ERROR
+                "${subject}: the name '${name}' has to consist of letters, digits and _ . + -"
+            )
+        endif()
+    endforeach()
     get_property(names DIRECTORY PROPERTY AIVOPS_OUTPUT_NAMES)
     if(arg_OUTPUT_NAME IN_LIST names)
         message(

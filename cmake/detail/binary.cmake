@@ -51,6 +51,13 @@ function(_aivops_supports_prefix_maps out target machine architecture)
     endif()
 endfunction()
 
+# Writes what a command is made of to a file, when it changes. Commands depend on theirs: Ninja runs a command again when
+# its line changes, Makefiles do not.
+function(_aivops_record_command file)
+    list(JOIN ARGN "\n" text)
+    file(GENERATE OUTPUT "${file}" CONTENT "${text}\n")
+endfunction()
+
 # One custom command per source. A command begins by removing `stale`, the final files that hang on the object: a build
 # that fails to compile must not leave what an older source made.
 function(_aivops_compile_sources objects target machine architecture)
@@ -58,10 +65,12 @@ function(_aivops_compile_sources objects target machine architecture)
     get_target_property(compiler AivOps::toolkit-${machine} AIVOPS_COMPILER)
     _aivops_compile_arguments(arguments ${target} ${machine} ${architecture})
 
+    _aivops_record_command("${arg_FOLDER}/compile.txt" ${AIVOPS_COMPILER_LAUNCHER} ${arguments})
     set(made "")
     foreach(source IN LISTS arg_SOURCES)
         cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE shown)
-        string(REPLACE ".." "__" object "${arg_FOLDER}/${shown}.o")
+        string(REPLACE ".." "__" inside "${shown}")
+        set(object "${arg_FOLDER}/${inside}.o")
         cmake_path(GET object PARENT_PATH folder)
         add_custom_command(
             OUTPUT "${object}"
@@ -70,7 +79,7 @@ function(_aivops_compile_sources objects target machine architecture)
             COMMAND
                 ${AIVOPS_COMPILER_LAUNCHER} "$<TARGET_FILE:${compiler}>" -c -x cce "${arguments}" "${source}"
                 -o "${object}" -MD -MT "${object}" -MF "${object}.d"
-            DEPENDS "${source}" ${compiler} "$<TARGET_FILE:${compiler}>"
+            DEPENDS "${source}" "${arg_FOLDER}/compile.txt" ${compiler} "$<TARGET_FILE:${compiler}>"
             DEPFILE "${object}.d"
             COMMENT "Compiling ${shown} for ${machine}, ${architecture}"
             VERBATIM
@@ -112,6 +121,14 @@ function(_aivops_link_and_verify target machine architecture)
         set(layout "--layout-from=${arg_LAYOUT}")
     endif()
     cmake_path(GET arg_OUTPUT PARENT_PATH folder)
+    _aivops_record_command(
+        "${arg_OUTPUT}.txt"
+        ${link}
+        ${kernels}
+        ${layout}
+        ${name}
+        ${version}
+    )
     add_custom_command(
         OUTPUT "${arg_OUTPUT}" "${arg_OUTPUT}.json"
         COMMAND "${CMAKE_COMMAND}" -E rm -f "${arg_OUTPUT}" "${arg_OUTPUT}.json"
@@ -124,6 +141,7 @@ function(_aivops_link_and_verify target machine architecture)
         DEPENDS
             ${arg_OBJECTS}
             ${arg_LAYOUT}
+            "${arg_OUTPUT}.txt"
             ${linker}
             "$<TARGET_FILE:${linker}>"
             AivOps::verify
@@ -202,7 +220,7 @@ function(_aivops_add_binaries target architecture)
         )
         set(layout "")
         if(NOT machine IN_LIST arg_MACHINES)
-            set(twin "${object_root}/${path}")
+            set(twin "${object_root}/${machine}/${architecture}.o")
             _aivops_link_twin(${target} ${machine} ${architecture} "${twin}" "${objects}")
             continue()
         elseif(needs_twin AND machine STREQUAL "ascend")

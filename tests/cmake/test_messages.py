@@ -35,7 +35,11 @@ MISTAKES = {
     ),
     "bad name": (
         'aivops_add_kernels("a b" SOURCES k.asc)',
-        "aivops_add_kernels(a b): the name has to consist of letters, digits and _ . + -",
+        "aivops_add_kernels(a b): the name 'a b' has to consist of letters, digits and _ . + -",
+    ),
+    "bad file name": (
+        "aivops_add_kernels(k SOURCES k.asc OUTPUT_NAME ../k)",
+        "aivops_add_kernels(k): the name '../k' has to consist of letters, digits and _ . + -",
     ),
     "bad boolean": (
         "aivops_add_kernels(k SOURCES k.asc DEBUG maybe)",

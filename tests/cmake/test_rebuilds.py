@@ -111,6 +111,26 @@ def test_every_generator_and_cmake(tmp_path: Path, prefix: Path, generator: str,
     check_toolkit_upgrades(build)
 
 
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_changed_options_build_again(tmp_path: Path, prefix: Path, generator: str) -> None:
+    build = build_two_targets(tmp_path, prefix, "cmake", generator)
+    assert build.compiled() == ["one.asc", "three.asc", "two.asc"]
+    lists = build.project.source / "CMakeLists.txt"
+    text = lists.read_text()
+
+    lists.write_text(text.replace("three.asc ARCH", "three.asc COMPILE_DEFINITIONS MARK=1 ARCH"))
+    assert build.compiled() == ["three.asc"]
+    assert build.compiled() == []
+
+    lists.write_text(
+        text.replace("three.asc ARCH", "three.asc COMPILE_DEFINITIONS MARK=1 KERNELS three ARCH")
+    )
+    assert build.compiled() == []
+    assert build.linked() == ["single.o"]
+    assert build.compiled() == []
+    assert build.linked() == []
+
+
 def test_a_verifier_in_place_verifies_again(tmp_path: Path, prefix: Path) -> None:
     own = tmp_path / "aivops"
     shutil.copytree(prefix, own)
