@@ -30,6 +30,21 @@ SYSTEM_LIBRARIES = {
     "ld-linux-x86-64.so.2",
     "ld-linux-aarch64.so.1",
 }
+# Libraries without functions, for link lines that name them.
+LINK_NAMES = [
+    "ascend_dump",
+    "ascend_hal",
+    "ascendalog",
+    "c_sec",
+    "error_manager",
+    "mmpa",
+    "platform",
+    "profapi",
+    "register",
+    "runtime",
+    "tiling_api",
+    "unified_dlog",
+]
 MADE = [
     "_core.abi3.so",
     "bin/aivops-verify",
@@ -42,6 +57,7 @@ MADE = [
     "toolkit/lib64/libascendcl.so",
     "toolkit/lib64/libhccl.so",
     "toolkit/lib64/libhcomm.so",
+    *(f"toolkit/lib64/lib{name}.so" for name in LINK_NAMES),
     "toolkit/share/info/aivops/toolkit.json",
     "toolkit/share/info/aivops/version.info",
     "toolkit/tools/ccec_compiler/bin/ccec",

@@ -1,0 +1,1 @@
+// A library that is only named; see CMakeLists.txt.
