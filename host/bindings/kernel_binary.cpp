@@ -3,9 +3,9 @@
 #include "register.h"
 
 #include "verifier/embedded.h"
+#include "verifier/file_bytes.h"
 #include "verifier/fix.h"
 #include "verifier/inspect.h"
-#include "verifier/mapped_file.h"
 #include "verifier/report.h"
 #include "verifier/sidecar.h"
 
@@ -32,9 +32,9 @@ class KernelBinary {
   public:
     KernelBinary(std::shared_ptr<const void> owner, kb::ByteView bytes) : owner_(std::move(owner)), image_(bytes) {}
 
-    static KernelBinary map(const std::filesystem::path& path) {
+    static KernelBinary open(const std::filesystem::path& path) {
         try {
-            auto file = std::make_shared<kb::MappedFile>(path.string());
+            auto file = std::make_shared<kb::FileBytes>(path.string());
             const kb::ByteView bytes = file->bytes();
             return {std::move(file), bytes};
         } catch (const std::system_error& error) {
@@ -107,7 +107,7 @@ kb::FileReport make_report(const kb::Image& image, const std::string& path, cons
 
 void register_kernel_binary(nb::module_& m) {
     nb::class_<KernelBinary>(m, "KernelBinary", "The bytes of a kernel binary. They are read, never loaded or run.")
-        .def_static("map", &KernelBinary::map, "path"_a, "Maps a regular file; OSError when it cannot be read.")
+        .def_static("open", &KernelBinary::open, "path"_a, "A regular file; OSError when it cannot be read.")
         .def_static("from_bytes", &KernelBinary::from_bytes, "data"_a)
         .def(
             "verify",

@@ -2,7 +2,7 @@
 // binary, and no older one either, ever has the final name.
 #include "steps.h"
 
-#include "verifier/mapped_file.h"
+#include "verifier/file_bytes.h"
 #include "verifier/report.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 std::map<std::string, KernelLayout> read_layouts(const std::string& path) {
     try {
-        const MappedFile file(path);
+        const FileBytes file(path);
         const ImageSummary summary = summarize_image(file.bytes());
         if (!is_emulated(summary.machine)) {
             throw UsageError("--layout-from " + path + ": expected an emulated binary, found one for " +
@@ -81,7 +81,7 @@ int verify_and_move(const Options& options) {
         verify_options.layouts = &layouts;
     }
     try {
-        const MappedFile file(path);
+        const FileBytes file(path);
         const Image image(file.bytes());
         FileReport report = verify(image, verify_options);
         report.path = printable(path, 4096);

@@ -1,6 +1,6 @@
 #include "steps.h"
 
-#include "verifier/mapped_file.h"
+#include "verifier/file_bytes.h"
 #include "verifier/report.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<std::string> list_folder(const std::string& folder) {
 
 FileReport verify_file(const std::string& path, const VerifyOptions& options) {
     try {
-        const MappedFile file(path);
+        const FileBytes file(path);
         FileReport report = verify(Image(file.bytes()), options);
         report.path = printable(path, 4096);
         return report;

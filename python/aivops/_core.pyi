@@ -346,8 +346,8 @@ class KernelBinary:
     """The bytes of a kernel binary. They are read, never loaded or run."""
 
     @staticmethod
-    def map(path: str | os.PathLike[str]) -> KernelBinary:
-        """Maps a regular file; OSError when it cannot be read."""
+    def open(path: str | os.PathLike[str]) -> KernelBinary:
+        """A regular file; OSError when it cannot be read."""
 
     @staticmethod
     def from_bytes(data: bytes) -> KernelBinary: ...

@@ -53,7 +53,7 @@ def test_beside_pyelftools_and_lief(corpus: Path) -> None:
     for path in sorted(corpus.glob("*.o")):
         name = str(path)
         times = {
-            "verify": best(lambda name=name: KernelBinary.map(name).verify(name), 100),
+            "verify": best(lambda name=name: KernelBinary.open(name).verify(name), 100),
             "LIEF": best(lambda name=name: lief.ELF.parse(name), 20),
             "pyelftools": best(lambda path=path: list_with_pyelftools(path), 3),
         }
@@ -97,7 +97,7 @@ def test_time_grows_with_size(tmp_path: Path) -> None:
         path = tmp_path / f"{mebibytes}.o"
         path.write_bytes(elf.build())
         size = path.stat().st_size
-        seconds = best(lambda name=str(path): KernelBinary.map(name).verify(name), 1)
+        seconds = best(lambda name=str(path): KernelBinary.open(name).verify(name), 1)
         slopes.append(1e9 * seconds / size)
         print(f"{mebibytes:>5} {1e3 * seconds:>13.2f} {slopes[-1]:>12.3f}")
     assert max(slopes) < 3 * min(slopes)

@@ -54,7 +54,7 @@ def test_findings(
 
 def test_facts(corpus: Path, expected: list[dict[str, Any]]) -> None:
     for facts in expected:
-        page = json.loads(_core.KernelBinary.map(str(corpus / facts["file"])).inspect("x"))
+        page = json.loads(_core.KernelBinary.open(str(corpus / facts["file"])).inspect("x"))
         header = page["header"]
         elf = facts["elf"]
         assert header["bytes"] == facts["size"]
@@ -84,7 +84,7 @@ def test_facts(corpus: Path, expected: list[dict[str, Any]]) -> None:
 def test_sections_and_symbols_are_those_of_pyelftools(corpus: Path, expected: list[dict[str, Any]]) -> None:
     for facts in expected:
         path = corpus / facts["file"]
-        page = json.loads(_core.KernelBinary.map(str(path)).inspect("x"))
+        page = json.loads(_core.KernelBinary.open(str(path)).inspect("x"))
         with path.open("rb") as file:
             elf = ELFFile(file)
             sections = [
@@ -113,7 +113,7 @@ def test_completed_binaries(corpus: Path, tmp_path: Path) -> None:
     """A completed copy has the record where readelf sees it, and everything else as it was."""
     completed = []
     for path in sorted(corpus.glob("*.o")):
-        data, added, refusal = _core.KernelBinary.map(str(path)).add_vector_records()
+        data, added, refusal = _core.KernelBinary.open(str(path)).add_vector_records()
         assert bool(refusal) != bool(data)
         if refusal:
             continue

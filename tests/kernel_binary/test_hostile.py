@@ -182,7 +182,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
         path.write_bytes(make(count))
     code = (
         "import sys, resource; from aivops._core import KernelBinary\n"
-        "for path in sys.argv[1:]: b = KernelBinary.map(path); b.verify('x'); b.inspect('x')\n"
+        "for path in sys.argv[1:]: b = KernelBinary.open(path); b.verify('x'); b.inspect('x')\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     files = sorted(map(str, tmp_path.glob("*.o")))

@@ -24,7 +24,7 @@ def fix(path: Path, output: Path) -> Outcome:
             raise UnreadableError(
                 f"{label}: --fix writes a copy, and {printable(str(output))} is the file itself"
             )
-        data, added, refusal = _core.KernelBinary.map(path).add_vector_records()
+        data, added, refusal = _core.KernelBinary.open(path).add_vector_records()
         if refusal:
             return Outcome(False, f"{label}: not written: {refusal}")
         output.write_bytes(data)

@@ -90,7 +90,7 @@ def find_inputs(path: Path) -> Iterator[Input]:
 
 
 def _file(path: Path, label: str) -> Iterator[Input]:
-    image = _core.KernelBinary.map(path)
+    image = _core.KernelBinary.open(path)
     yield from _embedded(image, label, False)
     if not image.embedded():
         sidecar = path.with_suffix(".json")
@@ -170,7 +170,7 @@ class _Directory:
     def map(self, name: str) -> _core.KernelBinary | None:
         if not self.has(name):
             return None
-        return _core.KernelBinary.map(self._root / name)
+        return _core.KernelBinary.open(self._root / name)
 
     def read(self, name: str) -> bytes | None:
         path = self._root / name

@@ -1,7 +1,7 @@
 // A regular file as bytes that live as long as the object: mapped read-only, or read when it is so small that making a
 // mapping costs more.
-#ifndef AIVOPS_KERNEL_BINARY_VERIFIER_MAPPED_FILE_H
-#define AIVOPS_KERNEL_BINARY_VERIFIER_MAPPED_FILE_H
+#ifndef AIVOPS_KERNEL_BINARY_VERIFIER_FILE_BYTES_H
+#define AIVOPS_KERNEL_BINARY_VERIFIER_FILE_BYTES_H
 
 #include "aivops/kernel_binary/bytes.h"
 
@@ -10,13 +10,13 @@
 
 namespace aivops::kernel_binary {
 
-class MappedFile {
+class FileBytes {
   public:
     // Throws std::system_error when the path cannot be opened, is no regular file, or cannot be mapped.
-    explicit MappedFile(const std::string& path);
-    ~MappedFile();
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
+    explicit FileBytes(const std::string& path);
+    ~FileBytes();
+    FileBytes(const FileBytes&) = delete;
+    FileBytes& operator=(const FileBytes&) = delete;
 
     ByteView bytes() const { return {small_ ? small_.get() : mapping_, size_}; }
 
@@ -28,4 +28,4 @@ class MappedFile {
 
 } // namespace aivops::kernel_binary
 
-#endif // AIVOPS_KERNEL_BINARY_VERIFIER_MAPPED_FILE_H
+#endif // AIVOPS_KERNEL_BINARY_VERIFIER_FILE_BYTES_H

@@ -1,4 +1,4 @@
-#include "verifier/mapped_file.h"
+#include "verifier/file_bytes.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ class Descriptor {
 
 } // namespace
 
-MappedFile::MappedFile(const std::string& path) {
+FileBytes::FileBytes(const std::string& path) {
     const auto fail = [&](int error) { throw std::system_error(error, std::generic_category(), path); };
     const Descriptor descriptor(path);
     struct stat status{};
@@ -66,7 +66,7 @@ MappedFile::MappedFile(const std::string& path) {
     }
 }
 
-MappedFile::~MappedFile() {
+FileBytes::~FileBytes() {
     if (mapping_ != nullptr) {
         ::munmap(mapping_, size_);
     }
