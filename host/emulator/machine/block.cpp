@@ -197,6 +197,7 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.cross_core_waits.fill(0);
     block.polls.clear();
     block.events.clear();
+    block.cache.clear();
     block.context = make_context(stack, kStackBytes, run_block, &block);
 }
 

@@ -6,6 +6,7 @@
 #include "contract/contract.h"
 #include "counters.h"
 #include "memory.h"
+#include "scalar_cache.h"
 
 #include <array>
 #include <atomic>
@@ -123,6 +124,7 @@ struct Block : AivEmuBlock {
     Polls polls;
     Events events;
     class BlockRaces* races = nullptr; // in strict mode
+    ScalarCache cache;                 // in strict mode
 
     struct CachedRange {
         Range range;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 constexpr int kInterrupt = SIGURG; // ignored by default, so a late one does no harm
+constexpr std::chrono::milliseconds kWatchInterval{10};
 constexpr size_t kAlternateStackBytes = 64 * 1024;
 
 // Read in signal handlers: memory that is there from the thread's start.
@@ -138,7 +140,12 @@ void watch() {
     };
     std::vector<Seen> seen(machine().device_count());
     while (true) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        bool work = false;
+        for (uint32_t index = 0; index < machine().device_count(); ++index) {
+            work |= machine().device(index).has_work();
+        }
+        // Nothing can be late yet when nothing runs.
+        std::this_thread::sleep_for(work ? kWatchInterval : 10 * kWatchInterval);
         for (uint32_t index = 0; index < machine().device_count(); ++index) {
             Device& device = machine().device(index);
             Block* block = device.running();

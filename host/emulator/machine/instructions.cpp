@@ -277,6 +277,9 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         } else {
             owner = owner_of(gm);
         }
+        if (block.races != nullptr) {
+            check_races(block, block.cache.copied(gm, copy.block_bytes), place);
+        }
         uint8_t* to = block.ub + ub;
         if (small) {
             read_small(block, owner, gm, to + left, copy.block_bytes);
@@ -450,10 +453,18 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
 
 void gm_load(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
     load(block_of(block), "scalar load", gm, value, bytes, AIVOPS_PLACE);
+    if (block_of(block).races != nullptr) {
+        InMachine inside(block_of(block));
+        check_races(block_of(block), block_of(block).cache.load(reinterpret_cast<Address>(gm), bytes), AIVOPS_PLACE);
+    }
 }
 
 void gm_store(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
     store(block_of(block), "scalar store", gm, value, bytes, AIVOPS_PLACE);
+    if (block_of(block).races != nullptr) {
+        InMachine inside(block_of(block));
+        block_of(block).cache.store(reinterpret_cast<Address>(gm), value, bytes);
+    }
 }
 
 void gm_load_uncached(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
@@ -495,7 +506,14 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     }
 }
 
-void cache_clean_invalidate(AivEmuBlock*, const void*, int, uint32_t) {
+void cache_clean_invalidate(AivEmuBlock* handle, const void* gm, int entire, uint32_t) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    if (entire != 0) {
+        block.cache.clear();
+    } else {
+        block.cache.clean_and_invalidate(reinterpret_cast<Address>(gm));
+    }
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -184,6 +184,36 @@ print("done")
 """
 
 
+LAUNCHES = """
+import sys, os
+sys.path.insert(0, sys.argv[1])
+from emulator.acl_api import Acl, pack
+from pathlib import Path
+acl = Acl(Path(sys.argv[2]))
+acl.set_device(0)
+binary = acl.load(Path(sys.argv[3]))
+empty = acl.function(binary, "empty")
+def state():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+for launch in range(int(sys.argv[4])):
+    acl.ok(acl.launch(empty, 48, pack("Q", 0), batch=1))
+    if launch % 10 == 0:
+        acl.ok(acl.synchronize())
+    if launch == 1000:
+        before = state()
+acl.ok(acl.synchronize())
+after = state()
+assert after[0] - before[0] < 512 and after[1:] == before[1:], (before, after)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("launches", [2000, pytest.param(100000, marks=pytest.mark.long)])
+def test_launches_leave_nothing_behind(toolkit: Path, kernels: Path, launches: int) -> None:
+    assert run_in_process(LAUNCHES, toolkit, kernels, launches) == "done\n"
+
+
 @pytest.mark.parametrize("rounds", [40, pytest.param(1000, marks=pytest.mark.long)])
 def test_faulting_and_endless_kernels_leave_nothing_behind(toolkit: Path, kernels: Path, rounds: int) -> None:
     output = run_in_process(CONTAINMENT, toolkit, kernels, rounds, AIVOPS_EMU_TIMEOUT_INTERVAL_US="1000")
