@@ -26,9 +26,8 @@ Command host_command(const Options& options, const std::string& global, bool blo
     const Architecture& architecture = *options.architecture;
     Command command = find_host_compiler();
     // Defaults the user's own options may override. Floating point must not depend on what the host's CPU can contract.
-    append(command,
-           {"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-fno-threadsafe-statics", "-fno-use-cxa-atexit",
-            "-fno-math-errno", "-ffp-contract=off", "-Wno-attributes", "-Wno-unknown-pragmas"});
+    append(command, {"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-fno-threadsafe-statics",
+                     "-fno-math-errno", "-ffp-contract=off", "-Wno-attributes", "-Wno-unknown-pragmas"});
     if (!options.standard_given)
         command.push_back("-std=c++17");
     std::vector<std::pair<std::string, std::string>> predefined{

@@ -1,5 +1,5 @@
 // The emulated toolkit's kernel linker: CANN's `ld.lld -m aicorelinux` command line over the host's linker.
-// Its output is a shared library, the form in which a host loads code; it has no startup files and no run path.
+// Its output is a shared library, the form in which a host loads code. It needs the C library and nothing else.
 #include "error.h"
 #include "host_compiler.h"
 #include "linked_objects.h"
@@ -93,8 +93,8 @@ Command link_command(const LinkOptions& options, const std::string& output) {
     } else {
         // Sections with metadata are kept by never collecting any; symbols a kernel misses are an error now, not on
         // loading.
-        append({"-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Wl,-Bsymbolic", "-Wl,--no-gc-sections",
-                "-Wl,--build-id=none", "-Wl,--hash-style=gnu"});
+        append({"-shared", "-nodefaultlibs", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Wl,-Bsymbolic",
+                "-Wl,--no-gc-sections", "-Wl,--build-id=none", "-Wl,--hash-style=gnu"});
     }
     if (options.emit_relocations && !options.relocatable)
         append({"-Wl,--emit-relocs"});

@@ -1,6 +1,7 @@
 """Vector instructions: every overload per type and architecture, against numpy."""
 
 import ctypes
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -301,7 +302,7 @@ def test_what_an_architecture_lacks_does_not_compile(
     source.write_text(f"{HEAD}K k() {{\n{statement};\n}}\n")
     result = compiler.compile(source, tmp_path / "k.o", architecture=architecture)
     assert result.returncode != 0
-    assert "static assertion failed" in result.stderr
+    assert re.search(r"static.assert\w* failed", result.stderr)  # in the words of g++ or clang++
     assert f"{source}:" in result.stderr
 
 

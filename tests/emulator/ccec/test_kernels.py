@@ -222,7 +222,9 @@ static const uint16_t odd[5] __attribute__((used, section(".ascend.meta.odd"))) 
     }
 
 
-def test_several_sources_in_one_binary(compiler: KernelCompiler, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+def test_several_sources_in_one_binary(compiler: KernelCompiler, tmp_path: Path, cxx: str) -> None:
+    compiler = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
     objects = []
     for name in ("one", "two", "three"):
         source = write(

@@ -181,9 +181,9 @@ def test_parallel_builds_of_one_name(compiler: KernelCompiler, tmp_path: Path) -
     assert [Binary(binary).global_functions for binary in binaries] == [{f"k{index}"} for index in range(8)]
 
 
-def test_the_same_source_gives_the_same_bytes(
-    compiler: KernelCompiler, repository: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+def test_the_same_source_gives_the_same_bytes(compiler: KernelCompiler, tmp_path: Path, cxx: str) -> None:
+    compiler = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
     built = []
     for name in ("here", "there/deeper"):
         tree = tmp_path / name

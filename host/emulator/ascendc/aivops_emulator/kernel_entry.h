@@ -70,8 +70,7 @@ struct Signature {
     static constexpr LayoutRecord<0> layout(Names...) {
         return {};
     }
-    template <Function>
-    static void call(const void*) {}
+    static void invoke(Function, const void*) {}
 };
 
 template <typename... P>
@@ -105,12 +104,11 @@ struct Signature<void (*)(P...), EnableIfType<(kIsParameter<RemoveConstType<P>> 
         return record;
     }
 
-    // A braced list is the one place where C++ promises the order in which `cursor` moves on.
-    template <void (*Kernel)(P...)>
-    static void call(const void* args) {
+    // One per signature, and not inlined: what unpacks is compiled once, and kernels are not copied into their entries.
+    __attribute__((noinline)) static void invoke(void (*kernel)(P...), const void* args) {
         core_register(AIVOPS_EMU_REGISTER_PARAMETER_BASE) = reinterpret_cast<uint64_t>(args);
         Cursor cursor{static_cast<const char*>(args), 0};
-        Invocation<Kernel>{cursor.template take<P>()...};
+        Invocation{kernel, cursor.template take<P>()...};
     }
 
   private:
@@ -126,9 +124,9 @@ struct Signature<void (*)(P...), EnableIfType<(kIsParameter<RemoveConstType<P>> 
         }
     };
 
-    template <void (*Kernel)(P...)>
+    // A braced list is the one place where C++ promises the order in which `cursor` moves on.
     struct Invocation {
-        explicit Invocation(const P&... arguments) { Kernel(arguments...); }
+        Invocation(void (*kernel)(P...), const P&... arguments) { kernel(arguments...); }
     };
 
     static constexpr void copy_text(char* destination, const char* source, uint32_t bytes) {
@@ -179,11 +177,14 @@ constexpr AivEmuContractRecord contract_record() {
         used,                                                                                                          \
         section(AIVOPS_EMU_LAYOUT_SECTION_PREFIX #kernel))) static constexpr auto aivops_emulator_layout_##kernel =    \
         ::aivops_emulator::Signature<decltype(&function)>::layout(__VA_ARGS__);                                        \
+    static void aivops_emulator_call_##kernel(const void* args) {                                                      \
+        ::aivops_emulator::Signature<decltype(&function)>::invoke(&function, args);                                    \
+    }                                                                                                                  \
     extern "C" {                                                                                                       \
     __attribute__((visibility("default"))) extern const AivEmuEntry __aivops_entry_##kernel;                           \
     __attribute__((used)) const AivEmuEntry __aivops_entry_##kernel = {                                                \
         AIVOPS_EMU_CONTRACT_VERSION, ::aivops_emulator::Signature<decltype(&function)>::args_size(),                   \
-        &::aivops_emulator::Signature<decltype(&function)>::template call<&function>};                                 \
+        &aivops_emulator_call_##kernel};                                                                               \
     }
 
 // Once per translation unit that has [[block_local]] variables.

@@ -28,15 +28,15 @@ namespace aivops_emulator {
 template <typename T>
 constexpr AivEmuType kScalarAtomicType = AIVOPS_EMU_TYPE_NONE;
 template <>
-constexpr AivEmuType kScalarAtomicType<int32_t> = AIVOPS_EMU_TYPE_INT32;
+inline constexpr AivEmuType kScalarAtomicType<int32_t> = AIVOPS_EMU_TYPE_INT32;
 template <>
-constexpr AivEmuType kScalarAtomicType<uint32_t> = AIVOPS_EMU_TYPE_UINT32;
+inline constexpr AivEmuType kScalarAtomicType<uint32_t> = AIVOPS_EMU_TYPE_UINT32;
 template <>
-constexpr AivEmuType kScalarAtomicType<float> = AIVOPS_EMU_TYPE_FLOAT;
+inline constexpr AivEmuType kScalarAtomicType<float> = AIVOPS_EMU_TYPE_FLOAT;
 template <>
-constexpr AivEmuType kScalarAtomicType<int64_t> = AIVOPS_EMU_TYPE_INT64;
+inline constexpr AivEmuType kScalarAtomicType<int64_t> = AIVOPS_EMU_TYPE_INT64;
 template <>
-constexpr AivEmuType kScalarAtomicType<uint64_t> = AIVOPS_EMU_TYPE_UINT64;
+inline constexpr AivEmuType kScalarAtomicType<uint64_t> = AIVOPS_EMU_TYPE_UINT64;
 
 // Returns the value before the update.
 template <typename T>

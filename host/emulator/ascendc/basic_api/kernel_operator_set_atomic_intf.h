@@ -10,17 +10,17 @@ namespace aivops_emulator {
 template <typename T>
 constexpr AivEmuType kAtomicType = AIVOPS_EMU_TYPE_NONE;
 template <>
-constexpr AivEmuType kAtomicType<float> = AIVOPS_EMU_TYPE_FLOAT;
+inline constexpr AivEmuType kAtomicType<float> = AIVOPS_EMU_TYPE_FLOAT;
 template <>
-constexpr AivEmuType kAtomicType<half> = AIVOPS_EMU_TYPE_HALF;
+inline constexpr AivEmuType kAtomicType<half> = AIVOPS_EMU_TYPE_HALF;
 template <>
-constexpr AivEmuType kAtomicType<int16_t> = AIVOPS_EMU_TYPE_INT16;
+inline constexpr AivEmuType kAtomicType<int16_t> = AIVOPS_EMU_TYPE_INT16;
 template <>
-constexpr AivEmuType kAtomicType<int32_t> = AIVOPS_EMU_TYPE_INT32;
+inline constexpr AivEmuType kAtomicType<int32_t> = AIVOPS_EMU_TYPE_INT32;
 template <>
-constexpr AivEmuType kAtomicType<int8_t> = AIVOPS_EMU_TYPE_INT8;
+inline constexpr AivEmuType kAtomicType<int8_t> = AIVOPS_EMU_TYPE_INT8;
 template <>
-constexpr AivEmuType kAtomicType<bfloat16_t> = AIVOPS_EMU_TYPE_BFLOAT16;
+inline constexpr AivEmuType kAtomicType<bfloat16_t> = AIVOPS_EMU_TYPE_BFLOAT16;
 
 template <typename T>
 AIVOPS_EMU_INLINE void set_atomic(AivEmuAtomic operation) {
