@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 from pathlib import Path
@@ -36,9 +37,11 @@ def fuzzers(repository: Path, build_dir: Path, tmp_path_factory: pytest.TempPath
     configure = ["cmake", "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}"]
     if shutil.which("ccache"):
         configure.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    for command in (configure, ["cmake", "--build", folder, "--parallel", "2"]):
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert run.returncode == 0, run.stdout + run.stderr
+    with (build_dir / "fuzz.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # test processes that run side by side share the folder
+        for command in (configure, ["cmake", "--build", folder, "--parallel", "2"]):
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert run.returncode == 0, run.stdout + run.stderr
     return folder
 
 
