@@ -87,6 +87,20 @@ K order() {
     DataSyncBarrier<MemDsbT::ALL>(); DataSyncBarrier<MemDsbT::DDR>();
     TQueSync<PIPE_V, PIPE_MTE3> sync; sync.SetFlag(2); sync.WaitFlag(2);
 }
+K rest(uint64_t* out) {
+    SetCtrlSpr<45, 48>(5); out[0] = GetCtrlSpr<45, 48>(); out[1] = GetCtrlSpr<46, 47>();
+    ResetCtrlSpr<45, 45>(); out[2] = GetCtrlSpr<0, 63>() >> 45; ResetCtrlSpr<0, 63>(); out[3] = GetCtrlSpr<0, 63>();
+    LocalTensor<uint16_t> t(TPosition::VECIN, 64, 16), u;
+    out[4] = t.GetLength(); t.SetBufferLen(8); out[5] = t.GetSize();
+    u.SetAddr(t.address_); out[6] = u.GetPhyAddr(); u.SetAddrWithOffset(t, 3); out[7] = u.GetPhyAddr();
+    out[8] = get_para_base()[0] == (uint64_t)out;
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> que; pipe.InitBuffer(que, 1, 32);
+    LocalTensor<half> h = que.AllocTensor<half>(); que.FreeTensor(h); que.FreeAllEvent();
+    pipe.Reset(); TBuf<> buf; pipe.InitBuffer(buf, 32); out[9] = buf.Get<half>().GetPhyAddr();
+    pipe.Destroy(); out[10] = GetTPipePtr() == nullptr; pipe.Init(); out[11] = GetTPipePtr() == &pipe;
+    Trap();
+}
 K software(GM_ADDR x, int32_t cores) {
     GlobalTensor<int32_t> counts; counts.SetGlobalBuffer((__gm__ int32_t*)x);
     SyncAll(counts, LocalTensor<int32_t>(TPosition::VECCALC, 1024, 64), cores);
@@ -290,6 +304,15 @@ def test_order(machine: NaiveMachine) -> None:
         ("set_flag", V, MTE3, 2),
         ("wait_flag", V, MTE3, 2),
     ]
+
+
+def test_the_rest(machine: NaiveMachine) -> None:
+    found = out()
+    machine.launch("rest", found)
+    assert found[:12].tolist() == [5, 2, 4, 0, 32, 4, 64, 70, 1, 0, 1, 1]
+    assert machine.faults == ["trap() was called"]
+    events = [entry[0] for entry in machine.log if "flag" in entry[0]]
+    assert events == ["set_flag", "wait_flag"]  # FreeAllEvent has waited already
 
 
 def test_rendezvous_in_software(machine: NaiveMachine) -> None:

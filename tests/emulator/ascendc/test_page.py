@@ -9,6 +9,9 @@ from types import ModuleType
 import pytest
 from emulator.conftest import ARCHITECTURES, KernelCompiler
 
+CLASSES = ("TBuf", "TQueBind", "TQue", "TQueSync", "TPipe", "LocalTensor", "GlobalTensor")
+NOT_CALLED = ("PrimType",)
+
 
 @pytest.fixture(scope="module")
 def describe(repository: Path) -> ModuleType:
@@ -80,3 +83,33 @@ def test_what_real_kernels_use_is_there(repository: Path, page: str) -> None:
     # Of what matters less, everything is either there or named as not there.
     rest = {row["symbol"] for row in symbols(repository)} - words - set(re.findall(r"\w+", refused))
     assert rest == set()
+
+
+def test_every_function_is_run_by_a_test(describe: ModuleType, repository: Path) -> None:
+    """Functions and members of the page occur in kernels of the tests, by name."""
+    folder = repository / "tests/emulator/ascendc"
+    sources = [path for path in folder.iterdir() if path.suffix in (".py", ".h", ".asc")]
+    sources = [path for path in sources if path.name != Path(__file__).name]
+    words = set(re.findall(r"\w+", "".join(path.read_text() for path in sources)))
+    names: set[str] = set()
+    for path in describe.headers():
+        for entry in describe.describe(path).entries:
+            kind, _, rest = entry.partition(":")
+            if kind == "Functions" or kind.strip("`") in CLASSES:
+                names |= {
+                    name for name in re.findall(r"`([A-Z]\w+|[a-z]+_\w+)`", rest) if name not in NOT_CALLED
+                }
+    assert names - words == set()
+    assert len(names) > 100
+
+
+def test_symbols_by_priority(repository: Path, page: str) -> None:
+    """How many of the symbols of real kernels there are."""
+    words = set(re.findall(r"\w+", page.partition("## Not emulated")[0]))
+    counts = {}
+    for row in symbols(repository):
+        there, all_ = counts.get(row["priority"], (0, 0))
+        counts[row["priority"]] = (there + (row["symbol"] in words), all_ + 1)
+    print({priority: f"{there} of {all_}" for priority, (there, all_) in sorted(counts.items())})
+    assert counts["1"][0] == counts["1"][1]
+    assert counts["2"][0] == counts["2"][1]
