@@ -115,6 +115,9 @@ K scalars(__gm__ uint32_t* x, uint64_t* out) {
 K words(int32_t i, half h, uint64_t u) {
     AscendC::printf("%d %.2f %llu %s\\n", i, h, (unsigned long long)u, "text");
     PRINTF("again %%\\n");
+    LocalTensor<half> t(TPosition::VECIN, 0, 16); t.SetValue(0, 1.5f); t.SetValue(1, -2);
+    InitDump(false, nullptr, 0); DumpTensor(t, 7, 2);
+    GlobalTensor<int8_t> g; int8_t x[2] = {-1, 2}; g.SetGlobalBuffer(x); DumpTensor(g, 8, 2);
     ASCENDC_ASSERT(i == 3, "never");
     ASCENDC_ASSERT(i == 4, { AscendC::printf("wrong i %d\\n", i); });
     trap();
@@ -342,7 +345,8 @@ def test_scalars_and_cache(machine: NaiveMachine) -> None:
 
 def test_words(machine: NaiveMachine) -> None:
     machine.launch("words", ctypes.c_int32(3), ctypes.c_uint16(int(np.float16(1.25).view(np.uint16))), 2**63)
-    assert machine.text == f"3 1.25 {2**63} text\nagain %\nwrong i 3\n"
+    dumps = "DumpTensor: desc 7, block 0: 1.5 -2\nDumpTensor: desc 8, block 0: -1 2\n"
+    assert machine.text == f"3 1.25 {2**63} text\nagain %\n" + dumps + "wrong i 3\n"
     assert machine.faults[0].startswith("assertion failed: i == 4 at ")
     assert machine.faults[1] == "trap() was called"
 

@@ -1,4 +1,4 @@
-// printf and assertions of kernels. Text goes to the machine, never to the C library's streams: a kernel that is
+// printf, dumps and assertions of kernels. Text goes to the machine, never to the C library's streams: a kernel that is
 // stopped inside of them would leave their lock behind.
 #ifndef AIVOPS_ASCENDC_KERNEL_OPERATOR_DUMP_TENSOR_INTF_H
 #define AIVOPS_ASCENDC_KERNEL_OPERATOR_DUMP_TENSOR_INTF_H
@@ -27,6 +27,22 @@ AIVOPS_EMU_INLINE void print(const char* format, Arguments... arguments) {
         table()->print(block(), text, static_cast<size_t>(length) < sizeof(text) ? length : sizeof(text) - 1);
 }
 
+// Numbers in the shortest common form: %g for floats, whole digits for integers.
+template <typename Tensor>
+AIVOPS_EMU_INLINE void dump(const Tensor& tensor, uint32_t desc, uint32_t count) {
+    using T = typename Tensor::PrimType;
+    print("DumpTensor: desc %u, block %u:", desc, block()->index);
+    for (uint32_t i = 0; i < count; ++i) {
+        if constexpr (!kIsInteger<T>)
+            print(" %g", static_cast<double>(static_cast<float>(tensor.GetValue(i))));
+        else if constexpr (T(-1) < T(0))
+            print(" %lld", static_cast<long long>(tensor.GetValue(i)));
+        else
+            print(" %llu", static_cast<unsigned long long>(tensor.GetValue(i)));
+    }
+    print("\n");
+}
+
 } // namespace aivops_emulator
 
 namespace AscendC {
@@ -39,6 +55,21 @@ AIVOPS_EMU_INLINE void printf(const char* format, Arguments... arguments) {
 template <typename... Arguments>
 AIVOPS_EMU_INLINE void PRINTF(const char* format, Arguments... arguments) {
     aivops_emulator::print(format, arguments...);
+}
+
+// Prints the first `dumpSize` elements on one line; `desc` tells dumps apart.
+template <typename T>
+AIVOPS_EMU_INLINE void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize) {
+    aivops_emulator::dump(tensor, desc, dumpSize);
+}
+
+template <typename T>
+AIVOPS_EMU_INLINE void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize) {
+    aivops_emulator::dump(tensor, desc, dumpSize);
+}
+
+// Where a device keeps what it prints; the emulator needs no place for it.
+AIVOPS_EMU_INLINE void InitDump(bool, GM_ADDR, uint64_t) {
 }
 
 AIVOPS_EMU_INLINE void Trap() {
