@@ -4,9 +4,45 @@
 #include "machine/doorbell.h"
 #include "machine/ipc_memory.h"
 #include "machine/machine.h"
+#include "machine/race_check.h"
 #include "objects.h"
 
 namespace aivops::acl::library_interface {
+namespace {
+
+// A task that passes on what its stream and the other tasks of the meeting know to be done.
+class MeetingTask : public machine::Task {
+  public:
+    MeetingTask(std::unique_ptr<machine::Task> task, std::shared_ptr<machine::Ordering> meeting,
+                std::shared_ptr<machine::Ordering> stream)
+        : task_(std::move(task)), meeting_(std::move(meeting)), stream_(std::move(stream)) {}
+
+    Step step(machine::Device& device) override {
+        if (!begun_) {
+            begun_ = true;
+            meeting_->learn(stream_->known());
+        }
+        const Step step = task_->step(device);
+        if (step == Step::kDone) {
+            stream_->learn(meeting_->known());
+        }
+        return step;
+    }
+    void abandon(machine::Device& device) override { task_->abandon(device); }
+    std::optional<machine::Failure> failure() override { return task_->failure(); }
+
+  private:
+    std::unique_ptr<machine::Task> task_;
+    std::shared_ptr<machine::Ordering> meeting_;
+    std::shared_ptr<machine::Ordering> stream_;
+    bool begun_ = false;
+};
+
+} // namespace
+
+std::shared_ptr<machine::Ordering> make_meeting() {
+    return std::make_shared<machine::Ordering>();
+}
 
 void report(const std::string& message) {
     keep_message(message);
@@ -21,7 +57,8 @@ uint32_t device_count() {
     return machine::machine().device_count();
 }
 
-aclError submit(const char* function, aclrtStream handle, uint32_t device, std::unique_ptr<machine::Task> task) {
+aclError submit(const char* function, aclrtStream handle, uint32_t device, std::unique_ptr<machine::Task> task,
+                std::shared_ptr<machine::Ordering> meeting) {
     aclError error = ACL_SUCCESS;
     std::shared_ptr<StreamObject> stream = find_stream(function, handle, false, error);
     if (!stream) {
@@ -32,7 +69,8 @@ aclError submit(const char* function, aclrtStream handle, uint32_t device, std::
                     "the stream is one of device " + std::to_string(stream->queue->device()) +
                         ", the communicator is on device " + std::to_string(device));
     }
-    stream->device().submit(*stream->queue, std::move(task));
+    stream->device().submit(
+        *stream->queue, std::make_unique<MeetingTask>(std::move(task), std::move(meeting), stream->queue->ordering()));
     return ACL_SUCCESS;
 }
 

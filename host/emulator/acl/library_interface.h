@@ -13,6 +13,10 @@
 #include <optional>
 #include <string>
 
+namespace aivops::machine {
+class Ordering;
+}
+
 namespace aivops::acl::library_interface {
 
 #pragma GCC visibility push(default)
@@ -24,8 +28,13 @@ void report(const std::string& message);
 std::optional<uint32_t> current_device();
 uint32_t device_count();
 
+/// Where the tasks of one communicator in this process meet: what one of them knows to be done when it begins, the
+/// others know when they are done. For the detector of races.
+std::shared_ptr<machine::Ordering> make_meeting();
+
 /// Runs `task` in stream order. `device` is what the stream's must be. 0, or the ACL code of what is wrong.
-aclError submit(const char* function, aclrtStream stream, uint32_t device, std::unique_ptr<machine::Task> task);
+aclError submit(const char* function, aclrtStream stream, uint32_t device, std::unique_ptr<machine::Task> task,
+                std::shared_ptr<machine::Ordering> meeting);
 
 /// Device memory, poisoned; nullptr when there is not that much left.
 void* allocate(uint32_t device, uint64_t bytes);

@@ -34,7 +34,8 @@ class Builder {
     }
 
     void submit() {
-        const aclError error = runtime::submit(function_, stream_, communicator_->device(), std::move(operation_));
+        const aclError error = runtime::submit(function_, stream_, communicator_->device(), std::move(operation_),
+                                               communicator_->board().meeting());
         require(error == ACL_SUCCESS, HCCL_E_RUNTIME, "the stream refuses with " + std::to_string(error));
     }
 

@@ -82,7 +82,7 @@ uint64_t process_identity() {
 }
 
 Board::Board(std::string key, int descriptor, bool owner)
-    : key_(std::move(key)), descriptor_(descriptor), owner_(owner) {
+    : key_(std::move(key)), descriptor_(descriptor), owner_(owner), meeting_(runtime::make_meeting()) {
     map(kHeaderBytes);
 }
 

@@ -13,6 +13,10 @@
 #include <optional>
 #include <string>
 
+namespace aivops::machine {
+class Ordering;
+}
+
 namespace aivops::hccl {
 
 constexpr uint32_t kMostRanks = 256; // of one machine
@@ -59,6 +63,9 @@ class Board {
     enum class Queue { kMessages, kData };
     Ring ring(Queue queue, uint32_t from, uint32_t to) const;
 
+    /// Where the operations of this process's ranks meet.
+    const std::shared_ptr<machine::Ordering>& meeting() const { return meeting_; }
+
     /// Lets others see when this process ends.
     void hold_place(uint32_t rank);
     void leave_place(uint32_t rank);
@@ -86,6 +93,7 @@ class Board {
     std::string key_;
     int descriptor_;
     bool owner_; // of the offer
+    std::shared_ptr<machine::Ordering> meeting_;
     std::mutex mutex_;
     Header* header_ = nullptr;
     std::byte* base_ = nullptr;
