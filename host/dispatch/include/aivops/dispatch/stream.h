@@ -59,13 +59,14 @@ class Stream {
     void synchronize(const Timeout& timeout = {}) const {
         const std::int32_t ms = detail::wait_timeout_ms(timeout);
         auto passed = state_->retained.take();
-        state_->queued.store(0, std::memory_order_relaxed);
         const aclError code = [&] {
             const ContextGuard guard(device());
             return acl().aclrtSynchronizeStreamWithTimeout(handle(), ms);
         }();
         if (code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) {
             state_->retained.give_back(std::move(passed));
+        } else {
+            state_->queued.store(0, std::memory_order_relaxed);
         }
         check(acl(), code, "aclrtSynchronizeStreamWithTimeout", [&] { return describe(); });
     }
