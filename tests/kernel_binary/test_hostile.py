@@ -17,7 +17,19 @@ from aivops._core import KernelBinary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernel_binary.builder import NOTE, OBJECT, Elf, Section, Symbol, ascend, dfx, emulated, meta, word
+from kernel_binary.builder import (
+    NOTE,
+    OBJECT,
+    Elf,
+    Section,
+    Symbol,
+    ascend,
+    dfx,
+    emulated,
+    layout,
+    meta,
+    word,
+)
 
 Check = Callable[..., dict[str, Any]]
 
@@ -97,6 +109,15 @@ def one_name(count: int) -> bytes:
     return elf.build()
 
 
+def one_layout(count: int) -> bytes:
+    """Emulated kernels that all have one name, and so one layout, which is long."""
+    elf = emulated()
+    parameters = [("x", 8 * number, 8, 1) for number in range(500)]
+    elf.section(".aivops.layout.copy_0").data = layout(*parameters, args_size=4000)
+    elf.symbols += [Symbol("x", value=0, size=4, name_offset=1) for _ in range(count)]
+    return elf.build()
+
+
 def many_kernels(count: int) -> bytes:
     elf = ascend()
     elf.symbols += [Symbol(f"kernel_{number}", value=0, size=4) for number in range(count)]
@@ -138,6 +159,7 @@ HOSTILE = [
     (overlapping_sections, 16000),
     (names_that_never_end, 8000),
     (one_name, 20000),
+    (one_layout, 10000),
     (many_kernels, 20000),
     (many_records, 40000),
     (many_embedded, 8000),

@@ -1,6 +1,8 @@
 // Argument sizes: what the compiler noted, what the records say, and what the host's side will pass have to agree.
 #include "verifier/checks.h"
 
+#include <unordered_set>
+
 namespace aivops::kernel_binary {
 namespace {
 
@@ -22,9 +24,11 @@ struct ArgumentCheck {
     }
 };
 
-void check_own_layout(const Checking& checking, const Kernel& kernel) {
+// `done` holds the layouts that were read: symbols of one name share one.
+void check_own_layout(const Checking& checking, const Kernel& kernel, std::unordered_set<const Section*>& done) {
     const auto layout = checking.image.layouts.find(kernel.name);
-    if (layout == checking.image.layouts.end() || checking.image.layouts_overlap) {
+    if (layout == checking.image.layouts.end() || checking.image.layouts_overlap ||
+        !done.insert(layout->second).second) {
         return;
     }
     std::string error;
@@ -80,8 +84,9 @@ void check_kernel(const ArgumentCheck& check) {
 } // namespace
 
 void check_arguments(const Checking& checking) {
+    std::unordered_set<const Section*> done;
     for (const Kernel& kernel : checking.image.kernels) {
-        check_own_layout(checking, kernel);
+        check_own_layout(checking, kernel, done);
         check_kernel({checking, kernel, checking.image.args_size(kernel)});
     }
 }
