@@ -1,6 +1,5 @@
 """Fixtures of dispatch: kernel binaries built with the emulated toolkit, a device, a stream."""
 
-import os
 import platform
 from pathlib import Path
 
@@ -10,8 +9,6 @@ from fixtures.kernel_build import build_kernels
 
 HERE = Path(__file__).parent
 ARCHITECTURES = ["dav-c220-vec", "dav-c310-vec"]
-
-os.environ["AIVOPS_TOOLKIT"] = "emulator"
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +28,10 @@ def kernels_path(binaries: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def device() -> aivops.Device:
-    return aivops.Device(0)
+    """The first use of a toolkit in this process; other subjects' tests see their own environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIVOPS_TOOLKIT", "emulator")
+        return aivops.Device(0)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def stream(device: aivops.Device) -> aivops.Stream:
 
 
 @pytest.fixture(scope="session")
-def binary(kernels_path: Path) -> aivops.Binary:
+def binary(device: aivops.Device, kernels_path: Path) -> aivops.Binary:
     return aivops.Binary(kernels_path)
 
 
