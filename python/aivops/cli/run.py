@@ -104,6 +104,14 @@ def _end_with_parent() -> Callable[[], None]:
     return arrange
 
 
+def _exit_code(process: subprocess.Popen[bytes]) -> int | None:
+    """How a process ended, as Popen has it; it is not reaped, so that its number stays its group's."""
+    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if ended is None:
+        return None
+    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+
 @dataclass
 class _Output:
     """One stream of one rank, passed on in whole lines."""
@@ -146,6 +154,8 @@ class _Job:
             self._wait()
         finally:
             self._signal(signal.SIGKILL)
+            for process in self.ranks:
+                process.wait()
             for number, handler in previous.items():
                 signal.signal(number, handler)
         return self.status or 0
@@ -182,7 +192,7 @@ class _Job:
         while running:
             self._forward(POLL_SECONDS)
             for rank in sorted(running):
-                code = self.ranks[rank].poll()
+                code = _exit_code(self.ranks[rank])
                 if code is not None:
                     running.remove(rank)
                     self._note_end(rank, code)
