@@ -118,7 +118,7 @@ const AccessOrigin* origin_of(const std::string& kernel, uint32_t device, uint32
 }
 
 BlockRaces::BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes)
-    : first_actor_((device * soc().vector_cores + core) * kLanes), ub_(ub_bytes / kGranule) {
+    : first_actor_((device * soc().vector_cores + core) * kLanes), granules_(ub_bytes / kGranule) {
 }
 
 void BlockRaces::start(const AccessOrigin* origin, Knowledge launch) {
@@ -128,6 +128,7 @@ void BlockRaces::start(const AccessOrigin* origin, Knowledge launch) {
     }
     before_ = issued_;
     events_.clear();
+    ub_.resize(granules_);
 }
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {

@@ -109,6 +109,7 @@ class BlockRaces {
     uint32_t epoch(Lane lane) const { return issued_[static_cast<size_t>(lane)]; }
 
     const uint32_t first_actor_;
+    const uint32_t granules_; // of UB; their cells are made when the core first runs a block
     const AccessOrigin* origin_ = nullptr;
     std::array<Clock, kLanes> clocks_;
     std::array<uint32_t, kLanes> issued_{}; // never goes back, so epochs of earlier blocks stay distinct
