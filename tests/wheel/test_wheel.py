@@ -53,6 +53,7 @@ MADE = [
     "lib/cmake/AivOps/AivOpsConfigVersion.cmake",
     "lib/cmake/AivOps/AivOpsTargets-release.cmake",
     "lib/cmake/AivOps/AivOpsTargets.cmake",
+    "toolkit/include/aivops/emulator.h",
     "toolkit/lib64/libacl_rt.so",
     "toolkit/lib64/libascendcl.so",
     "toolkit/lib64/libhccl.so",
@@ -91,7 +92,6 @@ def expected_files(repository: Path) -> list[str]:
         if folder == repository / "python/aivops":
             names = [name for name in names if "__pycache__" not in name]
         files |= {place + name for name in names}
-    files |= {f"toolkit/include/{name}" for name in tree(host / "emulator/acl/include", ".h")}
     cmake = repository / "cmake"
     files |= {f"lib/cmake/AivOps/{name}" for name in tree(cmake, ".cmake")}
     for source in (repository / "device/kernels").glob("*.asc"):
