@@ -246,8 +246,8 @@ HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* asyncError) {
         std::shared_ptr<Communicator> communicator = handles::find(comm);
         *asyncError = HCCL_SUCCESS;
         for (uint32_t rank : communicator->others()) {
-            if (std::optional<std::string> end = communicator->board().end_of(rank)) {
-                report("HcclGetCommAsyncError", HCCL_E_REMOTE, *end);
+            if (std::optional<std::string> breakdown = communicator->board().breakdown_of(rank)) {
+                report("HcclGetCommAsyncError", HCCL_E_REMOTE, *breakdown);
                 *asyncError = HCCL_E_REMOTE;
             }
         }

@@ -206,26 +206,26 @@ std::optional<std::string> Board::failure_of(uint32_t rank) const {
            " failed: " + std::string(other.failure, strnlen(other.failure, sizeof other.failure));
 }
 
-std::optional<std::string> Board::end_of(uint32_t rank) const {
+std::optional<std::string> Board::breakdown_of(uint32_t rank) const {
     if (std::optional<std::string> failure = failure_of(rank)) {
         return failure;
     }
     const Slot& other = slot(rank);
-    const bool is_silent = other.state.load(std::memory_order_acquire) == SlotState::kJoined &&
-                           other.member.process_identity != process_identity() &&
-                           !machine::is_life_held(descriptor_, rank);
-    // It may have left in between, in good order.
-    switch (other.state.load(std::memory_order_acquire)) {
-    case SlotState::kLeft:
-        return "rank " + std::to_string(rank) + " has destroyed its communicator";
-    case SlotState::kJoined:
-        if (is_silent) {
-            return "rank " + std::to_string(rank) + " (process " + std::to_string(other.member.process) + ") has ended";
-        }
-        return std::nullopt;
-    default:
-        return std::nullopt;
+    auto is_joined = [&other] { return other.state.load(std::memory_order_acquire) == SlotState::kJoined; };
+    // Asked twice: it may leave in good order while its lock is looked at.
+    if (is_joined() && other.member.process_identity != process_identity() &&
+        !machine::is_life_held(descriptor_, rank) && is_joined()) {
+        return "rank " + std::to_string(rank) + " (process " + std::to_string(other.member.process) + ") has ended";
     }
+    return std::nullopt;
+}
+
+std::optional<std::string> Board::end_of(uint32_t rank) const {
+    std::optional<std::string> breakdown = breakdown_of(rank);
+    if (!breakdown && slot(rank).state.load(std::memory_order_acquire) == SlotState::kLeft) {
+        return "rank " + std::to_string(rank) + " has destroyed its communicator";
+    }
+    return breakdown;
 }
 
 uint32_t Board::bell() const {

@@ -72,6 +72,8 @@ class Board {
 
     /// "rank 2 failed: …" when it did.
     std::optional<std::string> failure_of(uint32_t rank) const;
+    /// "rank 2 (process 17) has ended" when it has, without destroying its communicator; or its failure.
+    std::optional<std::string> breakdown_of(uint32_t rank) const;
     /// Why nothing more will come from `rank`: it failed, its process has ended, or it destroyed its communicator. What
     /// it sent before is there by the time this is known.
     std::optional<std::string> end_of(uint32_t rank) const;
