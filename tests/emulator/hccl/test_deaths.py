@@ -53,13 +53,19 @@ def kill_one(processes: list[subprocess.Popen[str]], delay: float, victim: int) 
 
 @contextmanager
 def started_gathers(
-    mesh_gather: MeshGather, folder: Path, size: int
+    mesh_gather: MeshGather, folder: Path, size: int, temporary: Path
 ) -> Iterator[list[subprocess.Popen[str]]]:
     command = [str(mesh_gather.host), str(mesh_gather.kernel), "5000", "forever", str(folder / "root")]
     processes = [
         subprocess.Popen(
             command,
-            env={**os.environ, **ENVIRONMENT, "RANK": str(rank), "WORLD_SIZE": str(size)},
+            env={
+                **os.environ,
+                **ENVIRONMENT,
+                "RANK": str(rank),
+                "WORLD_SIZE": str(size),
+                "TMPDIR": str(temporary),
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -74,15 +80,11 @@ def started_gathers(
             process.communicate()
 
 
-def shared_files() -> set[str]:
-    folders = [Path("/dev/shm"), Path("/tmp"), Path("/var/tmp")]
-    return {
-        path.name
-        for folder in folders
-        if folder.is_dir()
-        for path in folder.iterdir()
-        if "aivops" in path.name
-    }
+def left_behind(temporary: Path) -> set[str]:
+    """Files of ours in shared memory, and any in the folder that was the ranks' TMPDIR."""
+    shared = Path("/dev/shm")
+    named = {path.name for path in shared.iterdir() if "aivops" in path.name} if shared.is_dir() else set()
+    return named | {path.name for path in temporary.iterdir()}
 
 
 def shared_memory_bytes() -> int:
@@ -106,13 +108,14 @@ def all_reduces_forever(rank: Rank) -> None:
 
 
 def test_killed_in_a_kernel(mesh_gather: MeshGather, tmp_path: Path) -> None:
-    before = shared_files()
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
     for victim in (0, 2):
         folder = tmp_path / str(victim)
         folder.mkdir()
-        with started_gathers(mesh_gather, folder, 3) as processes:
+        with started_gathers(mesh_gather, folder, 3, temporary) as processes:
             assert kill_one(processes, 0.05, victim) < LIMIT_SECONDS
-    assert shared_files() == before
+    assert left_behind(temporary) == set()
 
 
 def test_killed_in_a_collective(tmp_path: Path) -> None:
@@ -149,7 +152,9 @@ def test_killed_before_the_others_have_come(tmp_path: Path) -> None:
 def test_killed_at_any_moment(mesh_gather: MeshGather, tmp_path: Path) -> None:
     """200 deaths, in kernels and in collectives; the memory of the machine does not grow."""
     random_ = random.Random(20)
-    files, memory = shared_files(), shared_memory_bytes()
+    memory = shared_memory_bytes()
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
     slowest = 0.0
     for attempt in range(200):
         folder = tmp_path / str(attempt)
@@ -157,12 +162,15 @@ def test_killed_at_any_moment(mesh_gather: MeshGather, tmp_path: Path) -> None:
         size = random_.choice([2, 3, 4])
         delay, victim = random_.uniform(0, 0.05), random_.randrange(size)
         if attempt % 4 == 3:
-            with started_ranks(f"{MODULE}:all_reduces_forever", size, folder) as processes:
+            with started_ranks(
+                f"{MODULE}:all_reduces_forever", size, folder, TMPDIR=str(temporary)
+            ) as processes:
                 slowest = max(slowest, kill_one(processes, delay, victim))
         else:
-            with started_gathers(mesh_gather, folder, size) as processes:
+            with started_gathers(mesh_gather, folder, size, temporary) as processes:
                 slowest = max(slowest, kill_one(processes, delay, victim))
     print(f"200 deaths: the slowest peer took {slowest:.3f} s")
     assert slowest < LIMIT_SECONDS
-    assert shared_files() == files
-    assert shared_memory_bytes() - memory < 32 << 20
+    assert left_behind(temporary) == set()
+    # Other programs share it too; 200 jobs that leave theirs would be far more.
+    assert shared_memory_bytes() - memory < 256 << 20
