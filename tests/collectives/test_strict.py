@@ -20,6 +20,7 @@ def run_strictly(seed: int, *arguments: str) -> subprocess.CompletedProcess[str]
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
         env=os.environ | {"AIVOPS_EMU_CHECK": "strict", "AIVOPS_EMU_SEED": str(seed)},
     )
 
@@ -38,7 +39,8 @@ def test_every_operator_is_clean_for_a_thousand_seeds() -> None:
     assert reports == {}
 
 
-# One fault each: (file, what it says, what it says instead), and a word of the report.
+# One fault each: (file, what it says, what it says instead). None may change the window's layout, which the
+# host knows too: peers of a rank that stopped would not find its abort word.
 FAULTS = {
     "flag_before_data": (
         "include/aivops/lane.h",
@@ -47,9 +49,9 @@ FAULTS = {
     ),
     "read_before_flag": ("kernels/all_gather.asc", "if (!lane.wait(peer)) {", "if (false) {"),
     "one_stage": (
-        "include/aivops/window_layout.h",
-        "constexpr uint32_t kStages = 2;",
-        "constexpr uint32_t kStages = 1;",
+        "include/aivops/lane.h",
+        "kDataOffset + tag_ % kStages * stage_bytes_",
+        "kDataOffset",
     ),
     "store_before_load": ("include/aivops/tile_copy.h", "tiles_.EnQue(tile);", "loaded_ = tile;"),
     "poll_without_barrier": (
