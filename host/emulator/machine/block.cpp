@@ -117,6 +117,17 @@ Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content) {
     return Seen::kFirst;
 }
 
+bool Polls::repeats(Address gm, uint64_t bytes) {
+    const uint32_t kept = std::min(large_count_, kKept);
+    for (uint32_t index = 0; index < kept; ++index) {
+        if (large_[index].gm == gm && large_[index].bytes == bytes) {
+            return true;
+        }
+    }
+    large_[large_count_++ % kKept] = {gm, bytes};
+    return false;
+}
+
 bool Polls::any_changed() const {
     if (generation_ != memory_space().generation()) {
         return true;

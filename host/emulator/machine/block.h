@@ -49,8 +49,12 @@ class Polls {
         count_ = 0;
         next_ = 0;
         unchanged_ = 0;
+        large_count_ = 0;
     }
     Seen observe(Address gm, uint32_t bytes, const void* content);
+    /// Whether a large read repeats one since the last clear(). Its content is not kept, so it cannot wait for a
+    /// change, but a loop of such reads must let others run and must not pass for progress.
+    bool repeats(Address gm, uint64_t bytes);
     bool any_changed() const;
     uint32_t unchanged() const { return unchanged_; }
     /// The place polled last, for reports.
@@ -70,6 +74,13 @@ class Polls {
     uint32_t last_ = 0;
     uint32_t unchanged_ = 0;
     uint32_t generation_ = 0; // of the memory when it was read; older memory may be gone
+
+    struct Large {
+        Address gm;
+        uint64_t bytes;
+    };
+    std::array<Large, kKept> large_;
+    uint32_t large_count_ = 0; // read since clear(); the oldest beyond kKept are forgotten
 };
 
 // Event flags between pipes, by (source, destination, id).

@@ -297,8 +297,13 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         track_ub(block, Lane::kLoad, copy.name, ub, filled, true, place);
         track_gm(block, Lane::kLoad, copy.name, gm, copy.block_bytes, false, small, place);
     }
-    if (!small) {
-        std::atomic_thread_fence(std::memory_order_acquire);
+    if (small) {
+        return;
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (block.polls.repeats(copy.gm, copy.block_count * uint64_t{copy.block_bytes})) {
+        give_way(block, BlockState::kReady);
+    } else {
         block.run->note_progress(*block.device);
     }
 }

@@ -128,6 +128,17 @@ def test_remote_bytes_are_counted_by_owner_and_exact(acl: Acl, kernels: Path) ->
         acl.ok(acl.aclrtDeviceDisablePeerAccess(3))
 
 
+@pytest.mark.parametrize(("rows", "row_bytes"), [(1, 256), (2, 32), (4, 128)])
+def test_a_wait_by_wide_reads_lets_others_run(acl: Acl, kernels: Path, rows: int, row_bytes: int) -> None:
+    with acl.device(0):
+        flags = acl.malloc(1024)
+        acl.write(flags, bytes(1024))
+        wide_poll = acl.function(acl.load(kernels), "wide_poll")
+        acl.ok(acl.launch(wide_poll, 2, pack("QII", flags, rows, row_bytes)))
+        acl.ok(acl.synchronize())
+        assert acl.read(flags, 4) == b"\x01\0\0\0"
+
+
 def test_polls_are_counted_apart_from_data(acl: Acl, kernels: Path) -> None:
     with acl.device(0):
         flag, told = acl.malloc(32), acl.malloc(32)

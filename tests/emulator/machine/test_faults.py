@@ -116,8 +116,13 @@ for kernel, blocks, arguments, options, words in [
     ("empty", 49, pack("Q", 0), {"timeout_us": 20000, "batch": 1}, "needs 49 free vector cores of 48"),
     ("relay", 1, None, {"timeout_us": 20000}, "block 0 polls 0x"),
     ("relay", 1, None, {"timeout_s": 1}, "limit 0.254 s"),
+    ("wide_poll", 1, "wide", {"timeout_us": 20000}, "nothing moved"),
 ]:
-    if arguments is None:
+    if arguments == "wide":
+        flags = acl.malloc(256)
+        acl.write(flags, bytes(256))
+        arguments = pack("QII", flags, 1, 256)
+    elif arguments is None:
         flag = acl.malloc(32)
         acl.write(flag, bytes(32))
         arguments = pack("QQII", flag, flag, 1, 2)
