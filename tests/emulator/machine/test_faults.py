@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from emulator.acl_api import Acl, pack
 from emulator.conftest import KernelCompiler
+from emulator.own_process import run_in_process
 
 EXCEPTION, TIMEOUT, TRAP, CUBE_EXCEPTION = 507035, 507034, 507036, 507015
 
@@ -138,20 +136,6 @@ for kernel, blocks, arguments, options, words in [
     acl.ok(acl.synchronize())
 print("done")
 """
-
-
-def run_in_process(script: str, toolkit: Path, *arguments: object, **environment: str) -> str:
-    here = Path(__file__).parents[2]
-    ran = subprocess.run(
-        [sys.executable, "-c", script, str(here), str(toolkit), *map(str, arguments)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
 
 
 def test_timeouts_end_kernels_that_wait_and_kernels_that_do_not(toolkit: Path, kernels: Path) -> None:
