@@ -10,6 +10,10 @@ namespace machine = aivops::machine;
 
 namespace {
 
+machine::Activity activity(const char* verb, const EventObject& event) {
+    return {verb, std::string(verb) + " event " + std::to_string(event.id)};
+}
+
 // Waits on a stream until an event has been recorded as often as it was asked for when the wait was.
 class EventWait : public machine::Task {
   public:
@@ -35,6 +39,7 @@ class EventWait : public machine::Task {
     }
     void abandon(machine::Device&) override { event_->waiting.fetch_sub(1); }
     std::optional<machine::Failure> failure() override { return failure_; }
+    machine::Activity activity() const override { return ::activity("wait", *event_); }
 
   private:
     std::shared_ptr<EventObject> event_;
@@ -85,13 +90,14 @@ aclError record(const char* function, aclrtEvent event, aclrtStream stream) {
     found->device = on->queue->device();
     const uint64_t generation = found->recorded.fetch_add(1) + 1;
     on->device().submit(*on->queue,
-                        std::make_unique<machine::FunctionTask>([found, generation, ordering = on->queue->ordering()] {
-                            found->ordering.learn(ordering->known());
-                            found->at_ns.store(machine::now_ns());
-                            found->completed.store(generation, std::memory_order_release);
-                            machine::doorbell().ring();
-                            return std::optional<machine::Failure>();
-                        }));
+                        std::make_unique<machine::FunctionTask>(
+                            activity("record", *found), [found, generation, ordering = on->queue->ordering()] {
+                                found->ordering.learn(ordering->known());
+                                found->at_ns.store(machine::now_ns());
+                                found->completed.store(generation, std::memory_order_release);
+                                machine::doorbell().ring();
+                                return std::optional<machine::Failure>();
+                            }));
     return ACL_SUCCESS;
 }
 
@@ -177,7 +183,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     if (!on) {
         return error;
     }
-    on->device().submit(*on->queue, std::make_unique<machine::FunctionTask>([found] {
+    on->device().submit(*on->queue, std::make_unique<machine::FunctionTask>(activity("reset", *found), [found] {
         found->recorded.store(0);
         found->completed.store(0);
         return std::optional<machine::Failure>();

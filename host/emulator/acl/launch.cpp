@@ -165,6 +165,7 @@ aclError launch(const char* function, const std::shared_ptr<FunctionObject>& ker
             return error;
         }
     }
+    launch.stream = stream->queue->id();
     launch.blocks = blocks;
     launch.batch = attributes.batch;
     launch.timeout_ns = attributes.timeout_ns;
@@ -305,10 +306,11 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
         arena.release(block);
         return error;
     }
-    on->device().submit(*on->queue, std::make_unique<machine::FunctionTask>([&arena, block] {
-        arena.release(block);
-        return std::optional<machine::Failure>();
-    }));
+    on->device().submit(*on->queue, std::make_unique<machine::FunctionTask>(
+                                        machine::Activity{"task", "release arguments"}, [&arena, block] {
+                                            arena.release(block);
+                                            return std::optional<machine::Failure>();
+                                        }));
     return ACL_SUCCESS;
 }
 

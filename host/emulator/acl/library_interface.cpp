@@ -30,6 +30,7 @@ class MeetingTask : public machine::Task {
     }
     void abandon(machine::Device& device) override { task_->abandon(device); }
     std::optional<machine::Failure> failure() override { return task_->failure(); }
+    machine::Activity activity() const override { return task_->activity(); }
 
   private:
     std::unique_ptr<machine::Task> task_;

@@ -150,11 +150,12 @@ aclError check_rows(const char* function, const void* dst, size_t dpitch, const 
 }
 
 template <typename Function>
-void submit(StreamObject& stream, Function function) {
-    stream.device().submit(*stream.queue, std::make_unique<machine::FunctionTask>([function] {
-        function();
-        return std::optional<machine::Failure>();
-    }));
+void submit(StreamObject& stream, const char* name, uint64_t bytes, Function function) {
+    stream.device().submit(*stream.queue,
+                           std::make_unique<machine::FunctionTask>(machine::Activity{"copy", name, bytes}, [function] {
+                               function();
+                               return std::optional<machine::Failure>();
+                           }));
 }
 
 aclError check_fill(const char* function, void* devPtr, size_t maxCount, size_t count) {
@@ -267,7 +268,7 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
         return error;
     }
     if (std::shared_ptr<StreamObject> found = find_stream(__func__, stream, true, error)) {
-        submit(*found, [=] { copy_now(dst, src, count); });
+        submit(*found, "copy", count, [=] { copy_now(dst, src, count); });
     }
     return error;
 }
@@ -290,7 +291,7 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
         return error;
     }
     if (std::shared_ptr<StreamObject> found = find_stream(__func__, stream, true, error)) {
-        submit(*found, [=] { copy_rows(dst, dpitch, src, spitch, width, height); });
+        submit(*found, "copy rows", width * height, [=] { copy_rows(dst, dpitch, src, spitch, width, height); });
     }
     return error;
 }
@@ -310,7 +311,7 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         return error;
     }
     if (std::shared_ptr<StreamObject> found = find_stream(__func__, stream, true, error)) {
-        submit(*found, [=] {
+        submit(*found, "fill", count, [=] {
             std::memset(devPtr, value, count);
             machine::doorbell().ring();
         });

@@ -362,6 +362,10 @@ void Operation::fail(int code, const std::string& message) {
                                           ": " + message};
 }
 
+machine::Activity Operation::activity() const {
+    return {"collective", call_name(call_.kind)};
+}
+
 machine::Task::Step Operation::step(machine::Device&) {
     try {
         if (!begun_) {

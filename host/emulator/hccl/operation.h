@@ -42,6 +42,7 @@ class Operation : public machine::Task {
     Step step(machine::Device& device) override;
     void abandon(machine::Device& device) override;
     std::optional<machine::Failure> failure() override { return std::move(failure_); }
+    machine::Activity activity() const override;
 
   private:
     struct Header {

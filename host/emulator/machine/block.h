@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "memory.h"
 #include "scalar_cache.h"
+#include "trace.h"
 
 #include <array>
 #include <atomic>
@@ -131,6 +132,9 @@ struct Block : AivEmuBlock {
     uint32_t cross_core_mode = 0;
     std::array<uint32_t, 16> cross_core_sets{};
     std::array<uint32_t, 16> cross_core_waits{};
+
+    int64_t began_ns = 0; // when traced
+    PollSpan polling;
 
     Polls polls;
     Events events;

@@ -5,6 +5,7 @@
 #include "machine.h"
 #include "settings.h"
 #include "soc.h"
+#include "trace.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,6 +29,7 @@ Device::Device(uint32_t index) : index_(index) {
 
 std::shared_ptr<Stream> Device::create_stream(std::shared_ptr<FailureDomain> domain) {
     static std::atomic<uint32_t> next_id{1};
+    trace_stream_made();
     auto stream = std::make_shared<Stream>(index_, next_id.fetch_add(1), std::move(domain));
     std::lock_guard lock(streams_mutex_);
     streams_.push_back(stream);
@@ -36,9 +38,12 @@ std::shared_ptr<Stream> Device::create_stream(std::shared_ptr<FailureDomain> dom
 }
 
 void Device::remove_stream(const std::shared_ptr<Stream>& stream) {
-    std::lock_guard lock(streams_mutex_);
-    std::erase(streams_, stream);
-    streams_version_.fetch_add(1);
+    {
+        std::lock_guard lock(streams_mutex_);
+        std::erase(streams_, stream);
+        streams_version_.fetch_add(1);
+    }
+    trace_stream_gone();
 }
 
 void Device::submit(Stream& stream, std::unique_ptr<Task> task) {
@@ -103,24 +108,34 @@ bool Device::advance() {
                     break;
                 }
             }
+            if (tracing() && stream->front_began_ns_ == 0) {
+                stream->front_began_ns_ = now_ns();
+            }
             Task::Step step = task->step(*this);
             progress |= step != Task::Step::kIdle;
             if (step != Task::Step::kDone) {
                 break;
             }
-            stream->finish_front(task->failure());
-            pending_.fetch_sub(1, std::memory_order_acq_rel);
+            finish_front(*stream, *task, task->failure());
         }
     }
     let_engine_go();
     return progress;
 }
 
+void Device::finish_front(Stream& stream, Task& task, std::optional<Failure> failure) {
+    if (stream.front_began_ns_ != 0) {
+        trace_task(index_, stream.id(), task.activity(), stream.front_began_ns_);
+        stream.front_began_ns_ = 0;
+    }
+    stream.finish_front(std::move(failure));
+    pending_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
 void Device::drop(Stream& stream) {
     while (Task* task = stream.front()) {
         task->abandon(*this);
-        stream.finish_front(std::nullopt);
-        pending_.fetch_sub(1, std::memory_order_acq_rel);
+        finish_front(stream, *task, std::nullopt);
     }
 }
 

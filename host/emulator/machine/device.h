@@ -71,6 +71,7 @@ class Device {
     void work();
     void start_worker();
     void drop(Stream& stream);
+    void finish_front(Stream& stream, Task& task, std::optional<Failure> failure);
 
     const uint32_t index_;
     Counters counters_;

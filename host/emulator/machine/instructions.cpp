@@ -8,6 +8,7 @@
 #include "race_check.h"
 #include "report.h"
 #include "settings.h"
+#include "trace.h"
 
 #include "acl/error_codes/rt_error_codes.h"
 
@@ -155,8 +156,14 @@ void count_write(Block& block, uint32_t owner, uint64_t bytes, bool small) {
     }
 }
 
+// When a traced instruction begins; nobody asks otherwise.
+int64_t trace_clock() {
+    return tracing() ? now_ns() : 0;
+}
+
 // Reads a small piece of GM; when it was just read and has not changed, lets others run first.
-void read_small(Block& block, uint32_t owner, Address gm, void* to, uint32_t bytes) {
+void read_small(Block& block, const char* name, uint32_t owner, Address gm, void* to, uint32_t bytes) {
+    const int64_t began_ns = trace_clock();
     const void* from = reinterpret_cast<const void*>(gm);
     auto read = [&] {
         block.in_copy.store(true, std::memory_order_relaxed);
@@ -169,6 +176,9 @@ void read_small(Block& block, uint32_t owner, Address gm, void* to, uint32_t byt
     if (seen == Polls::Seen::kFirst) {
         count_read(block, owner, bytes, true);
         block.run->note_progress(*block.device);
+        if (tracing()) {
+            trace_copy(block, name, false, owner, bytes, began_ns);
+        }
         return;
     }
     traffic(block, owner).polls.add(1);
@@ -188,6 +198,9 @@ void read_small(Block& block, uint32_t owner, Address gm, void* to, uint32_t byt
     if (seen == Polls::Seen::kChanged) {
         block.polls.clear();
         block.run->note_progress(*block.device);
+    }
+    if (tracing()) {
+        trace_poll(block, owner, bytes, began_ns);
     }
 }
 
@@ -265,12 +278,13 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
     const uint64_t row_bytes = uint64_t{left} + copy.block_bytes + right;
     const uint64_t row_step = copy.compact != 0 ? row_bytes : round_up(row_bytes) + copy.ub_gap;
     const bool small = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
+    const int64_t began_ns = trace_clock();
+    uint32_t owner = 0;
     for (uint32_t row = 0; row < copy.block_count; ++row) {
         const Address gm = copy.gm + static_cast<uint64_t>(row * (int64_t{copy.block_bytes} + copy.gm_gap));
         const uint64_t ub = copy.ub + row * row_step;
         const bool ends = copy.compact == 0 || row + 1 == copy.block_count;
         const uint64_t filled = ends ? round_up(ub + row_bytes) - ub : row_bytes;
-        uint32_t owner = 0;
         if (checking()) {
             check_ub(block, copy.name, ub, filled, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             owner = check_gm(block, copy.name, "reads", gm, copy.block_bytes, place);
@@ -282,7 +296,7 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         }
         uint8_t* to = block.ub + ub;
         if (small) {
-            read_small(block, owner, gm, to + left, copy.block_bytes);
+            read_small(block, copy.name, owner, gm, to + left, copy.block_bytes);
         } else {
             block.in_copy.store(true, std::memory_order_relaxed);
             std::memcpy(to + left, reinterpret_cast<const void*>(gm), copy.block_bytes);
@@ -301,7 +315,11 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         return;
     }
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (block.polls.repeats(copy.gm, copy.block_count * uint64_t{copy.block_bytes})) {
+    const uint64_t bytes = copy.block_count * uint64_t{copy.block_bytes};
+    if (tracing()) {
+        trace_copy(block, copy.name, false, owner, bytes, began_ns);
+    }
+    if (block.polls.repeats(copy.gm, bytes)) {
         give_way(block, BlockState::kReady);
     } else {
         block.run->note_progress(*block.device);
@@ -310,10 +328,11 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
 
 void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
     const uint64_t row_step = copy.compact != 0 ? uint64_t{copy.block_bytes} : round_up(copy.block_bytes) + copy.ub_gap;
+    const int64_t began_ns = trace_clock();
+    uint32_t owner = 0;
     for (uint32_t row = 0; row < copy.block_count; ++row) {
         const Address gm = copy.gm + static_cast<uint64_t>(row * (int64_t{copy.block_bytes} + copy.gm_gap));
         const uint64_t ub = copy.ub + row * row_step;
-        uint32_t owner = 0;
         if (checking()) {
             check_ub(block, copy.name, ub, copy.block_bytes, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             owner = check_gm(block, copy.name, "writes", gm, copy.block_bytes, place);
@@ -337,6 +356,9 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
         track_gm(block, Lane::kStore, copy.name, gm, copy.block_bytes, true, flag, place);
         write_gm(block, gm, block.ub + ub, copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
+    }
+    if (tracing()) {
+        trace_copy(block, copy.name, true, owner, copy.block_count * uint64_t{copy.block_bytes}, began_ns);
     }
     after_write(block);
 }
@@ -437,13 +459,14 @@ void load(Block& block, const char* name, const void* gm, void* value, uint32_t 
     const Address address = reinterpret_cast<Address>(gm);
     uint32_t owner = checking() ? check_gm(block, name, "reads", address, bytes, place) : owner_of(address);
     track_issue(block, Lane::kScalar);
-    read_small(block, owner, address, value, bytes);
+    read_small(block, name, owner, address, value, bytes);
     track_gm(block, Lane::kScalar, name, address, bytes, false, true, place);
 }
 
 void store(Block& block, const char* name, void* gm, const void* value, uint32_t bytes, const void* place) {
     InMachine inside(block);
     const Address address = reinterpret_cast<Address>(gm);
+    const int64_t began_ns = trace_clock();
     uint32_t owner = checking() ? check_gm(block, name, "writes", address, bytes, place) : owner_of(address);
     track_issue(block, Lane::kScalar);
     check_flag(block, address, value, bytes, place);
@@ -453,6 +476,9 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
     std::memcpy(gm, value, bytes);
     block.in_copy.store(false, std::memory_order_relaxed);
     count_write(block, owner, bytes, true);
+    if (tracing()) {
+        trace_copy(block, name, true, owner, bytes, began_ns);
+    }
     after_write(block);
 }
 
@@ -495,6 +521,7 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     track_issue(block, Lane::kScalar);
     track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, false, true, AIVOPS_PLACE);
     track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, true, true, AIVOPS_PLACE);
+    const int64_t began_ns = trace_clock();
     block.in_copy.store(true, std::memory_order_relaxed);
     uint8_t before[8];
     bool changed = apply_atomic(gm, operand, compare, before, atomic, type);
@@ -505,6 +532,9 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     block.device->counters().atomics.add(1);
     if (changed) {
         count_write(block, owner, bytes, true);
+        if (tracing()) {
+            trace_copy(block, "scalar atomic", true, owner, bytes, began_ns);
+        }
         after_write(block);
     } else if (block.polls.observe(address, bytes, before) == Polls::Seen::kUnchanged) {
         give_way(block, BlockState::kPolling); // a compare-and-exchange that keeps failing waits like any poll
@@ -614,10 +644,14 @@ void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) 
     ++block.cross_core_waits[id];
     block.cross_core_id = id;
     block.cross_core_mode = mode;
+    const int64_t began_ns = trace_clock();
     if (!block.run->cross_core_ready(block)) {
         give_way(block, BlockState::kAtCrossCore);
     }
     block.run->note_progress(*block.device);
+    if (tracing()) {
+        trace_barrier(block, "CrossCoreWaitFlag", began_ns);
+    }
 }
 
 void fault(AivEmuBlock* handle, uint32_t category, const char* message) {

@@ -7,6 +7,7 @@
 #include "machine.h"
 #include "settings.h"
 #include "soc.h"
+#include "trace.h"
 
 #include "acl/error_codes/rt_error_codes.h"
 
@@ -108,6 +109,7 @@ void KernelRun::occupy_cores(Device& device) {
 void KernelRun::start_block(Device& device) {
     Core* core = occupied_.back();
     occupied_.pop_back();
+    core->block.began_ns = tracing() ? now_ns() : 0;
     core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
     if (core->races) {
         core->races->start(origin_of(name(), device_, core->block.index), at_start_);
@@ -168,6 +170,9 @@ void KernelRun::maybe_give_way(Block& block) {
 void KernelRun::leave_core(Device& device, size_t index) {
     if (const std::unique_ptr<BlockRaces>& races = resident_[index]->races) {
         at_end_ = join(at_end_, races->all_done());
+    }
+    if (tracing()) {
+        trace_block_end(resident_[index]->block);
     }
     std::vector<Core*>& next = started_ < launch_.blocks && !failure_ ? occupied_ : device.free_cores();
     next.push_back(resident_[index]);
@@ -312,6 +317,7 @@ Task::Step KernelRun::step(Device& device) {
 }
 
 void KernelRun::sync_all(Block& block) {
+    const int64_t began_ns = tracing() ? now_ns() : 0;
     Device& device = *block.device;
     device.counters().sync_alls.add(1);
     note_progress(device);
@@ -322,8 +328,15 @@ void KernelRun::sync_all(Block& block) {
     }
     if (++at_sync_all_ < launch_.blocks) {
         give_way(block, BlockState::kAtSyncAll);
-        return;
+    } else {
+        release_sync_all();
     }
+    if (tracing()) {
+        trace_barrier(block, "SyncAll", began_ns);
+    }
+}
+
+void KernelRun::release_sync_all() {
     at_sync_all_ = 0;
     for (Core* core : resident_) {
         if (core->races) {

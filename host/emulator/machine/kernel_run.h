@@ -20,6 +20,7 @@ struct Launch {
     std::shared_ptr<const KernelFile> file;
     const KernelInfo* kernel = nullptr;
     const AivEmuEntry* entry = nullptr;
+    uint32_t stream = 0;
     uint32_t blocks = 0;
     bool batch = false;
     int64_t timeout_ns = 0; // without progress; 0 = never
@@ -38,6 +39,7 @@ class KernelRun : public Task {
     Step step(Device& device) override;
     void abandon(Device& device) override;
     std::optional<Failure> failure() override { return std::move(failure_); }
+    Activity activity() const override { return {"launch", name(), 0, launch_.blocks}; }
 
     // For the block that runs.
     void call_entry() const { launch_.entry->call(arguments_); }
@@ -54,6 +56,7 @@ class KernelRun : public Task {
     void fail_block(const Block& block, int code, const std::string& message);
     void warn_block(const Block& block, const std::string& message, const void* place);
 
+    uint32_t stream() const { return launch_.stream; }
     const std::string& name() const { return launch_.kernel->name; }
     uint64_t progress() const { return progress_; }
     int64_t timeout_ns() const { return launch_.timeout_ns; }
@@ -69,6 +72,7 @@ class KernelRun : public Task {
     void resume(Device& device, Core& core);
     void leave_core(Device& device, size_t index);
     void end(Device& device);
+    void release_sync_all();
     void find_missing_blocks();
     uint64_t draw();
     bool timed_out(int64_t now);

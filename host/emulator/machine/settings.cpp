@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <unistd.h>
@@ -25,6 +26,8 @@ constexpr Variable kVariables[] = {
     {"AIVOPS_EMU_SEED", "0", "seed of everything that strict mode chooses"},
     {"AIVOPS_EMU_TIMEOUT_INTERVAL_US", "4294967.296",
      "microseconds of one unit of kernel timeouts, which last 1 to 254 units"},
+    {"AIVOPS_EMU_TRACE", "none",
+     "folder that each process writes the timeline of its devices to; `aivops trace` sets it"},
     {"AIVOPS_EMU_CXX", "CXX, else c++, g++ or clang++", "host compiler behind the emulated ccec; read by that driver"},
 };
 
@@ -110,6 +113,18 @@ class Reader {
         return name;
     }
 
+    std::string folder(const char* name) {
+        const char* path = environment(name);
+        if (path == nullptr) {
+            return "";
+        }
+        if (std::error_code ignored; !std::filesystem::is_directory(path, ignored)) {
+            complain(name, path, "a folder that exists");
+            return "";
+        }
+        return path;
+    }
+
   private:
     void complain(const char* name, const char* found, const std::string& expected) {
         error_ += (error_.empty() ? "" : "; ") + std::string(name) + "='" + found + "': expected " + expected;
@@ -128,6 +143,7 @@ Settings read() {
     settings.check = reader.check();
     settings.seed = reader.integer("AIVOPS_EMU_SEED", 0, 0, UINT64_MAX);
     settings.timeout_interval_us = reader.positive("AIVOPS_EMU_TIMEOUT_INTERVAL_US", 4294967.296);
+    settings.trace = reader.folder("AIVOPS_EMU_TRACE");
     return settings;
 }
 

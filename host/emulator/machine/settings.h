@@ -18,6 +18,7 @@ struct Settings {
     Check check;
     uint64_t seed;
     double timeout_interval_us;
+    std::string trace; // folder for timelines; empty = none
     std::string error; // empty, or which variable holds what it must not; devices then refuse to start
 };
 

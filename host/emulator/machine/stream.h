@@ -55,6 +55,7 @@ class Stream {
     std::mutex mutex_;
     std::deque<std::unique_ptr<Task>> tasks_;
     std::optional<Failure> failure_;
+    int64_t front_began_ns_ = 0; // when traced, for whoever turns the engine; 0 = the front task has not begun
     std::atomic<uint64_t> submitted_{0};
     std::atomic<uint64_t> completed_{0};
 };

@@ -4,12 +4,22 @@
 
 #include "report.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace aivops::machine {
 
 class Device;
+
+// What a task is, in a timeline.
+struct Activity {
+    const char* category; // a literal: launch, copy, ...
+    std::string name;
+    uint64_t bytes = 0;
+    uint32_t blocks = 0;
+};
 
 class Task {
   public:
@@ -23,19 +33,24 @@ class Task {
 
     /// Why it failed; asked once, when it is done.
     virtual std::optional<Failure> failure() { return std::nullopt; }
+
+    virtual Activity activity() const = 0;
 };
 
 /// Work that is done in one go: a copy, a fill.
 class FunctionTask : public Task {
   public:
-    explicit FunctionTask(std::function<std::optional<Failure>()> function) : function_(std::move(function)) {}
+    FunctionTask(Activity activity, std::function<std::optional<Failure>()> function)
+        : activity_(std::move(activity)), function_(std::move(function)) {}
     Step step(Device&) override {
         failure_ = function_();
         return Step::kDone;
     }
     std::optional<Failure> failure() override { return std::move(failure_); }
+    Activity activity() const override { return activity_; }
 
   private:
+    Activity activity_;
     std::function<std::optional<Failure>()> function_;
     std::optional<Failure> failure_;
 };

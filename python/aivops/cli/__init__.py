@@ -9,7 +9,7 @@ from importlib import import_module
 
 from ..errors import Error
 
-COMMANDS = ["demo", "bench", "doctor", "inspect", "run", "verify", "toolkit-dir", "cmake-dir", "new"]
+COMMANDS = ["demo", "bench", "doctor", "inspect", "run", "trace", "verify", "toolkit-dir", "cmake-dir", "new"]
 
 USAGE_ERROR = 2
 
