@@ -25,9 +25,9 @@ def register(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "trace",
         help="record the timeline of a program on emulated devices",
-        description="Run a program and record what its emulated devices do, per device, stream and block: launches, "
-        "copies, waits and barriers. The file is for https://ui.perfetto.dev or chrome://tracing. The status is the "
-        "program's.",
+        description="Run a program and record what its emulated devices do, per device, stream and block: "
+        "launches, copies, waits and barriers. The file is for https://ui.perfetto.dev or chrome://tracing. "
+        "The status is the program's.",
     )
     parser.add_argument(
         "-o",
@@ -55,7 +55,10 @@ def run(args: argparse.Namespace) -> int:
         _say(f"no timeline of process {', '.join(lost)}: it was killed, or is still running")
     if not timelines:
         if not lost:
-            _say(f"{args.program} used no emulated device, so there is no timeline; `aivops doctor` says what it uses")
+            _say(
+                f"{args.program} used no emulated device, so there is no timeline; "
+                "`aivops doctor` says what it uses"
+            )
         return status or 1
     events = merge(timelines)
     try:
@@ -64,16 +67,17 @@ def run(args: argparse.Namespace) -> int:
         raise Error(f"{output}: cannot be written: {error.strerror}") from error
     dropped = sum(timeline["otherData"]["dropped"] for timeline in timelines)
     if dropped:
-        _say(f"{dropped} events are missing: a process keeps its first {len(events)} or fewer; trace a shorter run")
+        _say(f"{dropped} events are missing: a process keeps its first million; trace a shorter run")
     launches = sum(event.get("cat") == "launch" for event in events)
     _say(f"{output}: {launches} launches, {len(events)} events; open it in https://ui.perfetto.dev")
     return status
 
 
 def merge(timelines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events of all processes: devices get numbers and names of their own, time begins with the first event."""
+    """The events of all processes. Devices get numbers and names of their own, and time begins at 0."""
     begin = min(
-        (event["ts"] for timeline in timelines for event in timeline["traceEvents"] if "ts" in event), default=0.0
+        (event["ts"] for timeline in timelines for event in timeline["traceEvents"] if "ts" in event),
+        default=0.0,
     )
     events: list[dict[str, Any]] = []
     taken: set[int] = set()
