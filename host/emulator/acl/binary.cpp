@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 using namespace aivops::acl;
@@ -136,6 +137,10 @@ aclError aclrtBinaryLoadFromFile(const char* binPath, aclrtBinaryLoadOptions* op
     LoadOptions read;
     if (aclError error = read_options(__func__, options, true, read); error != ACL_SUCCESS) {
         return error;
+    }
+    std::error_code ignored;
+    if (std::filesystem::exists(binPath, ignored) && !std::filesystem::is_regular_file(binPath, ignored)) {
+        return fail(__func__, ACL_ERROR_RT_PARAM_INVALID, std::string(binPath) + ": not a regular file");
     }
     std::ifstream file(binPath, std::ios::binary | std::ios::ate);
     const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;

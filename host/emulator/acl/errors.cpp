@@ -1,5 +1,7 @@
 #include "errors.h"
 
+#include "aivops/cann/error_names.h"
+
 #include <deque>
 
 namespace aivops::acl {
@@ -24,53 +26,6 @@ bool from_runtime(aclError code) {
     return family == 107 || family == 207 || family == 507;
 }
 
-const char* name_of(aclError code) {
-    switch (code) {
-    case ACL_ERROR_INVALID_PARAM:
-        return "ACL_ERROR_INVALID_PARAM";
-    case ACL_ERROR_REPEAT_INITIALIZE:
-        return "ACL_ERROR_REPEAT_INITIALIZE";
-    case ACL_ERROR_REPEAT_FINALIZE:
-        return "ACL_ERROR_REPEAT_FINALIZE";
-    case ACL_ERROR_FEATURE_UNSUPPORTED:
-        return "ACL_ERROR_FEATURE_UNSUPPORTED";
-    case ACL_ERROR_RT_PARAM_INVALID:
-        return "ACL_ERROR_RT_PARAM_INVALID";
-    case ACL_ERROR_RT_INVALID_DEVICEID:
-        return "ACL_ERROR_RT_INVALID_DEVICEID";
-    case ACL_ERROR_RT_CONTEXT_NULL:
-        return "ACL_ERROR_RT_CONTEXT_NULL";
-    case ACL_ERROR_RT_STREAM_CONTEXT:
-        return "ACL_ERROR_RT_STREAM_CONTEXT";
-    case ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID:
-        return "ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID";
-    case ACL_ERROR_RT_INVALID_HANDLE:
-        return "ACL_ERROR_RT_INVALID_HANDLE";
-    case ACL_ERROR_RT_SYMBOL_NOT_FOUND:
-        return "ACL_ERROR_RT_SYMBOL_NOT_FOUND";
-    case ACL_ERROR_RT_FEATURE_NOT_SUPPORT:
-        return "ACL_ERROR_RT_FEATURE_NOT_SUPPORT";
-    case ACL_ERROR_RT_MEMORY_ALLOCATION:
-        return "ACL_ERROR_RT_MEMORY_ALLOCATION";
-    case ACL_ERROR_RT_DEV_SETUP_ERROR:
-        return "ACL_ERROR_RT_DEV_SETUP_ERROR";
-    case ACL_ERROR_RT_AICORE_EXCEPTION:
-        return "ACL_ERROR_RT_AICORE_EXCEPTION";
-    case ACL_ERROR_RT_VECTOR_CORE_TIMEOUT:
-        return "ACL_ERROR_RT_VECTOR_CORE_TIMEOUT";
-    case ACL_ERROR_RT_VECTOR_CORE_EXCEPTION:
-        return "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION";
-    case ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION:
-        return "ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION";
-    case ACL_ERROR_RT_STREAM_SYNC_TIMEOUT:
-        return "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT";
-    case ACL_ERROR_RT_EVENT_SYNC_TIMEOUT:
-        return "ACL_ERROR_RT_EVENT_SYNC_TIMEOUT";
-    default:
-        return "";
-    }
-}
-
 } // namespace
 
 void keep_message(const std::string& message) {
@@ -82,8 +37,7 @@ void keep_message(const std::string& message) {
 }
 
 std::string describe_code(aclError code) {
-    const char* name = name_of(code);
-    return std::to_string(code) + (*name != '\0' ? " " : "") + name;
+    return std::to_string(code) + " " + cann::error_name(code);
 }
 
 aclError fail(const char* function, aclError code, const std::string& message) {

@@ -152,6 +152,8 @@ def test_every_bad_binary_is_107000_with_a_reason(acl: Acl, kernels: Path, tmp_p
         message = acl.message()
         assert str(path) in message, name
         assert reasons[name] in message, message
+    assert acl.aclrtBinaryLoadFromFile(str(tmp_path).encode(), None, ctypes.byref(binary)) == PARAM_INVALID
+    assert f"{tmp_path}: not a regular file" in acl.message()
     assert acl.aclrtBinaryLoadFromFile(b"/nowhere", None, ctypes.byref(binary)) == PARAM_INVALID
     assert acl.aclrtBinaryLoadFromFile(None, None, ctypes.byref(binary)) == INVALID_PARAM
 
