@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -331,9 +332,15 @@ def test_core_limits(acl: Acl) -> None:
     assert in_thread() == 48
     acl.ok(acl.aclrtUseStreamResInCurrentThread(stream))
     assert in_thread() == 12
+    acl.ok(acl.aclrtGetStreamResLimit(stream, 1, ctypes.byref(value)))
+    assert value.value == 12
+    acl.ok(acl.aclrtResetStreamResLimit(stream))
+    assert in_thread() == 48
     acl.ok(acl.aclrtUnuseStreamResInCurrentThread(stream))
     acl.ok(acl.aclrtSetDeviceResLimit(0, 1, 0))
     assert in_thread() == 0
+    acl.ok(acl.aclrtGetDeviceResLimit(0, 1, ctypes.byref(value)))
+    assert value.value == 0
     acl.ok(acl.aclrtResetDeviceResLimit(0))
     assert in_thread() == 48
     assert acl.aclrtSetDeviceResLimit(0, 1, 49) == PARAM_INVALID
@@ -401,9 +408,14 @@ def test_exception_callbacks_know_the_task(acl: Acl, kernels: Path) -> None:
     def on_exception(info: int) -> None:
         found = ctypes.c_void_p()
         acl.aclrtGetFuncHandleFromExceptionInfo(ctypes.c_void_p(info), ctypes.byref(found))
-        getters = ("TaskId", "DeviceId", "ErrorCode")
-        values = (getattr(acl, f"aclrtGet{name}FromExceptionInfo")(ctypes.c_void_p(info)) for name in getters)
-        seen.append((*values, found.value or 0))
+        seen.append(
+            (
+                acl.aclrtGetTaskIdFromExceptionInfo(ctypes.c_void_p(info)),
+                acl.aclrtGetDeviceIdFromExceptionInfo(ctypes.c_void_p(info)),
+                acl.aclrtGetErrorCodeFromExceptionInfo(ctypes.c_void_p(info)),
+                found.value or 0,
+            )
+        )
 
     callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(on_exception)
     assert acl.aclrtExceptionInfoCallbackRegister(None) == PARAM_INVALID
@@ -447,6 +459,14 @@ def test_peer_access_has_a_direction(acl: Acl) -> None:
     acl.ok(acl.aclrtDeviceDisablePeerAccess(1))
 
 
-def test_functions_that_are_not_provided_say_their_name(acl: Acl) -> None:
-    assert acl.aclrtRepairError(0, None) == NOT_SUPPORTED
-    assert "aclrtRepairError: the emulated toolkit does not provide this function" in acl.message()
+@pytest.mark.parametrize("library", ["libacl_rt.so", "libascendcl.so"])
+def test_functions_that_are_not_provided_say_their_name(
+    toolkit: Path, repository: Path, library: str
+) -> None:
+    opened = Acl(toolkit, library)
+    source = (repository / "host/emulator/acl/not_provided.cpp").read_text()
+    names = re.findall(r"^AIVOPS_NOT_PROVIDED\((\w+)\)$", source, re.MULTILINE)
+    assert names
+    for name in names:
+        assert getattr(opened, name)() == NOT_SUPPORTED, name
+        assert f"{name}: the emulated toolkit does not provide this function" in opened.message()

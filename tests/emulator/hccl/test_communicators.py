@@ -67,6 +67,44 @@ def test_what_a_communicator_says_of_itself(tmp_path: Path, threads: bool) -> No
     run_ranks(f"{MODULE}:facts", 2, tmp_path, threads)
 
 
+class ConfigValue(ctypes.Structure):
+    """HcclConfigValue."""
+
+    _fields_ = [("value", c_int32)]
+
+
+def settings(rank: Rank) -> None:
+    comm, value, mode = rank.comm, ConfigValue(-1), c_int32(-1)
+    call("HcclSetConfig", 0, ConfigValue(1))
+    call("HcclGetConfig", 0, byref(value))
+    assert value.value == 1
+    refused(E_PARA, "HcclSetConfig", 0, ConfigValue(3))
+    refused(E_PARA, "HcclSetConfig", 1, ConfigValue(1))
+    refused(E_PTR, "HcclGetConfig", 0, None)
+    call("HcclConfigGetInfo", comm, 0, 4, byref(mode))
+    assert mode.value == 1  # AIV, from the environment
+    refused(E_PARA, "HcclConfigGetInfo", comm, 0, 3, byref(mode))
+    refused(E_PARA, "HcclConfigGetInfo", comm, 77, 4, byref(mode))
+    call("HcclGetHeterogMode", comm, byref(mode))
+    assert mode.value == 0  # homogeneous
+    grouped = ctypes.c_bool(True)
+    call("HcclGroupStatusGet", byref(grouped))
+    assert not grouped.value
+    topology = c_int32(-1)
+    call("HcclRankGraphGetTopoTypeByLayer", comm, 0, byref(topology))
+    assert topology.value == 1  # one dimension, all to all
+    refused(E_PARA, "HcclRankGraphGetTopoTypeByLayer", comm, 3, byref(topology))
+    text = library("hccl").HcclGetErrorString
+    text.restype = ctypes.c_char_p
+    texts = [text(code) for code in range(25)]
+    assert len(set(texts)) == 25
+    assert text(25) == b"unknown err"
+
+
+def test_settings_of_process_and_communicator(tmp_path: Path) -> None:
+    run_ranks(f"{MODULE}:settings", 2, tmp_path, HCCL_OP_EXPANSION_MODE="AIV")
+
+
 def contexts(rank: Rank) -> None:
     comm, memory, length = rank.comm, c_void_p(), c_uint64()
     create, get, copy, destroy = (f"HcclEngineCtx{name}" for name in ("Create", "Get", "Copy", "Destroy"))
