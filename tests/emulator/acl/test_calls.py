@@ -244,6 +244,25 @@ def test_attribute_rules(acl: Acl, kernels: Path) -> None:
 
 
 @pytest.mark.usefixtures("device")
+def test_the_last_of_equal_attributes_wins(acl: Acl, kernels: Path) -> None:
+    function = acl.function(acl.load(kernels), "empty")
+    stream = acl.create_stream()
+    block, size = ctypes.create_string_buffer(8), ctypes.c_size_t
+    for modes, batch in (((1, 0), False), ((0, 1), True)):
+        cfg = attributes(*((1, mode) for mode in modes))
+        acl.message()
+        acl.ok(
+            acl.aclrtLaunchKernelWithHostArgs(
+                function, 49, stream, ctypes.byref(cfg), block, size(8), None, size(0)
+            )
+        )
+        assert ("49 blocks in batch mode can never start" in acl.message()) == batch
+        if batch:
+            acl.ok(acl.aclrtStreamAbort(stream))
+        acl.ok(acl.synchronize(stream))
+
+
+@pytest.mark.usefixtures("device")
 def test_placeholders_are_patched_in_the_callers_buffer(acl: Acl, kernels: Path) -> None:
     target = acl.malloc(64)
     function = acl.function(acl.load(kernels), "copy")

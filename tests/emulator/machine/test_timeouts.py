@@ -81,6 +81,37 @@ def test_zero_is_never(toolkit: Path, kernels: Path) -> None:
     assert output == "507046 2\n" * 2
 
 
+PROGRESS = """
+import sys, threading, time
+sys.path.insert(0, sys.argv[1])
+from emulator.acl_api import Acl, pack
+from pathlib import Path
+BLOCKS, STEP = 8, 0.1
+acl = Acl(Path(sys.argv[2]))
+acl.set_device(0)
+flags = acl.malloc(32 * BLOCKS)
+acl.write(flags, bytes(32 * BLOCKS))
+def release():
+    acl.set_device(0)
+    for block in range(BLOCKS):
+        time.sleep(STEP)
+        acl.write(flags + 32 * block, (1).to_bytes(4, "little"))
+thread = threading.Thread(target=release)
+began = time.monotonic()
+acl.ok(acl.launch(acl.function(acl.load(Path(sys.argv[3])), "wait_each"), BLOCKS, pack("Q", flags), timeout_us=1))
+thread.start()
+acl.ok(acl.synchronize())
+thread.join()
+print(time.monotonic() - began)
+"""
+
+
+def test_only_time_without_progress_counts(toolkit: Path, kernels: Path) -> None:
+    """A launch that takes longer than its limit, and whose blocks never all stand still for so long."""
+    output = run_in_process(PROGRESS, toolkit, kernels, AIVOPS_EMU_TIMEOUT_INTERVAL_US="500000")
+    assert float(output) > 0.5
+
+
 PROCESS_WIDE = """
 import ctypes, sys
 sys.path.insert(0, sys.argv[1])
