@@ -86,6 +86,20 @@ def target(call: str, out: Any, dtype: str | None) -> Operand:
     return into
 
 
+def require_apart(call: str, source: Any, result: Any, offset: int) -> None:
+    """Refuses buffers that share memory, unless `source` lies `offset` bytes into `result`: there kernels read each
+    element before they write it."""
+    if not (isinstance(source, Buffer) and isinstance(result, Buffer)):
+        return
+    begin, end = source.pointer, source.pointer + source.nbytes
+    other_begin, other_end = result.pointer, result.pointer + result.nbytes
+    if begin != other_begin + offset and begin < other_end and other_begin < end:
+        raise InvalidValueError(
+            f"{call}: out and x share {min(end, other_end) - max(begin, other_begin)} bytes at different places; "
+            "pass buffers that share no memory, or x itself as out"
+        )
+
+
 def address(array: Array | None) -> int:
     """Where the elements lie in host memory."""
     return 0 if array is None else int(array.__array_interface__["data"][0])
@@ -101,11 +115,7 @@ def _element_type(call: str, array: Array | Buffer, dtype: str | None) -> str:
         name, width = array.dtype, _dtypes.itemsize(array.dtype)
     else:
         name, width = str(array.dtype.name), array.dtype.itemsize
-        if not array.dtype.isnative:
-            raise InvalidTypeError(
-                f"{call}: the array's bytes are swapped ({array.dtype.str}); "
-                "pass x.astype(x.dtype.newbyteorder('='))"
-            )
+        _dtypes.require_native(call, array)
     if dtype is not None:
         if dtype not in ELEMENT_TYPES:
             raise InvalidValueError(f"{call}: dtype is {dtype!r}, expected one of {', '.join(ELEMENT_TYPES)}")

@@ -120,6 +120,7 @@ class Buffer(_core.Memory):
             out = np.empty(self.shape, _dtypes.numpy_dtype(self.dtype))
         else:
             self._require_same(out.shape, _dtypes.name_of(out.dtype))
+            _dtypes.require_native("Buffer.to_numpy", out)
             if not out.flags.c_contiguous or not out.flags.writeable:
                 raise InvalidValueError("Buffer.to_numpy: out must be contiguous and writable")
         self.write_host(_dtypes.as_bytes(out))

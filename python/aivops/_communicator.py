@@ -78,7 +78,15 @@ class Communicator:
         source = _arrays.operand("all_gather()", x, dtype)
         result = _arrays.result("all_gather()", (self.size, *source.shape), source, out)
         call = self._call("all_gather", source, source.count, timeout=timeout)
-        return self._run(call, source.array, result, stream=stream, async_op=async_op, timeout=timeout)
+        return self._run(
+            call,
+            source.array,
+            result,
+            stream=stream,
+            async_op=async_op,
+            timeout=timeout,
+            own_part=self.rank * source.array.nbytes,
+        )
 
     def all_gather_v(
         self,
@@ -369,9 +377,19 @@ class Communicator:
         stream: _core.Stream | None = None,
         async_op: bool = False,
         timeout: float | None = None,
+        own_part: int = 0,
     ) -> Any:
-        """Runs or queues `call`; arrays that it does not take or give on this rank are None."""
+        """Runs or queues `call`; arrays that it does not take or give on this rank are None.
+
+        `own_part` is where in `result` the call writes this rank's `source`, in bytes.
+        """
         on_device = isinstance(source, Buffer) or isinstance(result, Buffer)
+        _arrays.require_apart(f"rank {self.rank}", source, result, own_part)
+        if stream is not None and stream.device != self.device:
+            raise InvalidValueError(
+                f"rank {self.rank}: the stream is one of device {stream.device.id}, expected one of this rank's "
+                f"device {self.device.id}"
+            )
         if not (on_device or async_op or stream is not None):
             self._core.run(call, _arrays.address(source), _arrays.address(result))
             return result

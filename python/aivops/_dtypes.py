@@ -80,9 +80,19 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return made
 
 
+def require_native(call: str, array: npt.NDArray[Any]) -> None:
+    """Refuses arrays in the other byte order: devices know one only."""
+    if not array.dtype.isnative:
+        raise InvalidTypeError(
+            f"{call}: the array's bytes are swapped ({array.dtype.str}); "
+            "pass x.astype(x.dtype.newbyteorder('='))"
+        )
+
+
 def contiguous(array: npt.ArrayLike) -> npt.NDArray[Any]:
     """The array itself, or a contiguous copy of it."""
     made = np.asarray(array)
+    require_native("Buffer", made)
     return made if made.flags.c_contiguous else np.ascontiguousarray(made)
 
 

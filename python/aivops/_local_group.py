@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from types import TracebackType
@@ -11,7 +14,7 @@ from . import _core, _toolkit
 from ._binary import load_kernels
 from ._buffer import Buffer
 from ._communicator import Communicator
-from .errors import InvalidValueError, PeerFailedError
+from .errors import ForkError, InvalidValueError, PeerFailedError
 
 Result = TypeVar("Result")
 
@@ -48,6 +51,9 @@ class LocalGroup:
         windows = [Buffer._over(rank.window, (rank.window.nbytes,), "uint8") for rank in ranks]
         self._communicators = [Communicator(rank, windows) for rank in ranks]
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="aivops-rank")
+        self._process = os.getpid()
+        self._running = threading.Lock()  # held by run(): a second one would take ranks' threads away
+        self._rank_threads: set[int] = set()
 
     @property
     def size(self) -> int:
@@ -65,8 +71,13 @@ class LocalGroup:
         A rank that raises aborts the others, which get `PeerFailedError` at once; its exception is raised
         here, with its number in a note and in the attribute `rank`. The group is ready for another run then.
         """
+        self._require_outside("run()")
         if not self._communicators:
             raise InvalidValueError("LocalGroup: it is closed; make another one")
+        with self._running:
+            return self._run(function)
+
+    def _run(self, function: Callable[[Communicator], Result]) -> list[Result]:
         ranks = [self._threads.submit(self._run_rank, function, comm) for comm in self._communicators]
         try:
             wait(ranks, return_when=FIRST_EXCEPTION)
@@ -85,16 +96,34 @@ class LocalGroup:
         return [future.result() for future in ranks]
 
     def _run_rank(self, function: Callable[[Communicator], Result], comm: Communicator) -> Result:
+        self._rank_threads.add(threading.get_ident())
         try:
             return function(comm)
         except BaseException as error:
-            self._core.abort(f"rank {comm.rank} raised {type(error).__name__}: {error}")
+            self._core.abort(f"rank {comm.rank} raised {type(error).__name__}: {_text(error)}")
             raise
 
+    def _require_outside(self, call: str) -> None:
+        if os.getpid() != self._process:
+            raise ForkError(
+                f"LocalGroup.{call}: this process was forked after the group was made, and threads and devices stayed "
+                "with the parent; make the group after the fork, or start processes with 'spawn'"
+            )
+        if threading.get_ident() in self._rank_threads:
+            raise InvalidValueError(
+                f"LocalGroup.{call}: called by one of the group's own ranks; call it where the group was made"
+            )
+
     def close(self) -> None:
-        """Gives threads and device memory back; the latter once nobody holds a communicator any more."""
+        """Gives threads and device memory back; the latter once nobody holds a communicator any more.
+
+        Communicators that somebody still holds raise `PeerFailedError` from here on.
+        """
+        self._require_outside("close()")
         self._threads.shutdown()
+        self._rank_threads.clear()
         if self._communicators:
+            self._core.abort("the group was closed")
             self._communicators.clear()
             del self._core
 
@@ -110,11 +139,20 @@ class LocalGroup:
         self.close()
 
 
+def _text(error: BaseException) -> str:
+    """What the exception says, whatever it does when asked."""
+    try:
+        return str(error).encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        return "(it has no text)"
+
+
 def _first_cause(failures: dict[int, BaseException]) -> BaseException:
     """The lowest rank's exception that did not merely follow another failure, with the rank noted on it."""
     causes = {rank: error for rank, error in failures.items() if not isinstance(error, PeerFailedError)}
-    rank, error = min((causes or failures).items())
-    notes: list[str] = getattr(error, "__notes__", [])
-    error.__notes__ = [*notes, f"raised by rank {rank}"]  # type: ignore[attr-defined]
-    error.rank = rank  # type: ignore[attr-defined]
+    rank, error = min((causes or failures).items(), key=lambda item: item[0])
+    with contextlib.suppress(Exception):  # some exceptions take neither; they are raised as they are
+        notes: list[str] = getattr(error, "__notes__", None) or []
+        error.__notes__ = [*notes, f"raised by rank {rank}"]  # type: ignore[attr-defined]
+        error.rank = rank  # type: ignore[attr-defined]
     return error

@@ -12,10 +12,16 @@ class Work:
     def __init__(self, finish: Callable[[], Any]) -> None:
         self._finish: Callable[[], Any] | None = finish
         self._result: Any = None
+        self._error: BaseException | None = None
 
     def wait(self) -> Any:
         """The result, once it is there; raises what the call failed with. Waiting again gives the same."""
         if self._finish is not None:
             finish, self._finish = self._finish, None
-            self._result = finish()
+            try:
+                self._result = finish()
+            except BaseException as error:
+                self._error = error
+        if self._error is not None:
+            raise self._error
         return self._result

@@ -1,0 +1,131 @@
+"""Groups, buffers and handles used in ways that once hung or gave wrong data without a word."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+import aivops
+import numpy as np
+import pytest
+
+GroupOf = Callable[[int], aivops.LocalGroup]
+
+
+def test_swapped_bytes_are_refused() -> None:
+    device = aivops.Device(0)
+    buffer = aivops.Buffer(device, 3, "int32")
+    with pytest.raises(TypeError, match="bytes are swapped"):
+        aivops.Buffer.from_host(device, np.arange(3, dtype=">i4"))
+    with pytest.raises(TypeError, match="bytes are swapped"):
+        buffer.copy_from(np.arange(3, dtype=">i4"))
+    with pytest.raises(TypeError, match="bytes are swapped"):
+        buffer.to_numpy(np.zeros(3, ">i4"))
+
+
+def test_a_handle_fails_as_often_as_it_is_waited_for() -> None:
+    with aivops.LocalGroup(2) as group:
+        work = group.communicators[0].all_reduce(np.ones(4, np.float32), async_op=True, timeout=0.2)
+        for _ in range(2):
+            with pytest.raises(aivops.PeerTimeoutError):
+                work.wait()
+
+
+def test_overlapping_buffers_are_refused(group_of: GroupOf) -> None:
+    def call(comm: aivops.Communicator) -> None:
+        both = aivops.Buffer(comm.device, 100, "float32")
+        comm.all_reduce(both[:50], out=both[8:58])
+
+    with pytest.raises(ValueError, match="out and x share 168 bytes"):
+        group_of(2).run(call)
+
+
+def test_own_row_of_the_result_may_be_the_input(group_of: GroupOf) -> None:
+    def call(comm: aivops.Communicator) -> list[int]:
+        out = aivops.Buffer(comm.device, (2, 1), "int32")
+        row = out[comm.rank]
+        row.copy_from(np.array([comm.rank + 5], np.int32))
+        comm.all_gather(row, out=out)
+        return out.to_numpy().ravel().tolist()
+
+    assert group_of(2).run(call) == [[5, 6], [5, 6]]
+
+
+class Mute(Exception):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("error", [ValueError("bad \udcff"), Mute()])
+def test_an_exception_without_text_stops_the_others(group_of: GroupOf, error: Exception) -> None:
+    def call(comm: aivops.Communicator) -> None:
+        if comm.rank == 1:
+            raise error
+        comm.barrier(timeout=30)
+
+    with pytest.raises(type(error)) as raised:
+        group_of(2).run(call)
+    assert raised.value is error
+
+
+def test_ranks_do_not_run_the_group(group_of: GroupOf) -> None:
+    group = group_of(2)
+    with pytest.raises(ValueError, match="called by one of the group's own ranks"):
+        group.run(lambda comm: group.run(lambda inner: inner.rank))
+    with pytest.raises(ValueError, match="called by one of the group's own ranks"):
+        group.run(lambda comm: group.close())
+    assert group.run(lambda comm: comm.rank) == [0, 1]
+
+
+def test_two_callers_take_turns(group_of: GroupOf) -> None:
+    group = group_of(2)
+    sums: list[float] = []
+
+    def call() -> None:
+        for _ in range(20):
+            sums.extend(group.run(lambda comm: float(comm.all_reduce(np.ones(1, np.float32), timeout=30)[0])))
+
+    callers = [threading.Thread(target=call) for _ in range(2)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert sums == [2.0] * 80
+
+
+def test_a_forked_child_may_not_run_the_group(group_of: GroupOf) -> None:
+    group = group_of(2)
+    group.run(lambda comm: comm.barrier())
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            group.run(lambda comm: comm.rank)
+        except aivops.errors.ForkError as error:
+            os.write(writer, str(error).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        assert "forked after the group was made" in pipe.read()
+    os.waitpid(child, 0)
+
+
+def test_a_stream_of_another_device_is_refused(group_of: GroupOf) -> None:
+    stream = aivops.Stream(aivops.Device(0))
+
+    def call(comm: aivops.Communicator) -> None:
+        comm.all_reduce(np.ones(1, np.float32), stream=stream)
+
+    with pytest.raises(ValueError, match="rank 1: the stream is one of device 0"):
+        group_of(2).run(call)
+
+
+def test_communicators_of_a_closed_group_say_so() -> None:
+    group = aivops.LocalGroup(2)
+    comm = group.communicators[0]
+    group.close()
+    with pytest.raises(aivops.PeerFailedError, match="the group was closed"):
+        comm.barrier()
