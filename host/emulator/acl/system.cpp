@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -82,7 +83,7 @@ aclError aclInit(const char* configPath) {
     std::string config;
     if (configPath != nullptr && *configPath != '\0') {
         std::ifstream file(configPath);
-        if (!file) {
+        if (std::error_code ignored; !file || std::filesystem::is_directory(configPath, ignored)) {
             life.count = 0;
             return fail(__func__, ACL_ERROR_INVALID_FILE, std::string(configPath) + ": cannot be read");
         }

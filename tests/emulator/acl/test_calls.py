@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from emulator.acl_api import Acl, LaunchAttribute, LaunchConfig, PlaceHolder, pack
 
-INVALID_PARAM, REPEAT_INITIALIZE, REPEAT_FINALIZE = 100000, 100002, 100037
+INVALID_PARAM, REPEAT_INITIALIZE, INVALID_FILE, REPEAT_FINALIZE = 100000, 100002, 100003, 100037
 PARAM_INVALID, INVALID_DEVICE, CONTEXT_NULL, STREAM_CONTEXT, INVALID_HANDLE = (
     107000,
     107001,
@@ -45,6 +45,12 @@ def test_initialisation_is_counted(acl: Acl) -> None:
     assert left.value == 2
     assert acl.aclFinalize() == 0
     assert acl.aclFinalize() == REPEAT_FINALIZE
+
+
+def test_a_configuration_must_be_a_file(acl: Acl, tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere.json"):
+        assert acl.aclInit(str(path).encode()) == INVALID_FILE
+        assert f"{path}: cannot be read" in acl.message()
 
 
 def test_devices_are_counted_and_belong_to_threads(acl: Acl) -> None:
