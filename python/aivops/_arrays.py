@@ -87,15 +87,18 @@ def target(call: str, out: Any, dtype: str | None) -> Operand:
 
 
 def require_apart(call: str, source: Any, result: Any, offset: int) -> None:
-    """Refuses buffers that share memory, unless `source` lies `offset` bytes into `result`: there kernels read each
-    element before they write it."""
+    """Refuses buffers that share memory, unless `source` lies `offset` bytes into `result`.
+
+    There kernels read each element before they write it.
+    """
     if not (isinstance(source, Buffer) and isinstance(result, Buffer)):
         return
     begin, end = source.pointer, source.pointer + source.nbytes
     other_begin, other_end = result.pointer, result.pointer + result.nbytes
     if begin != other_begin + offset and begin < other_end and other_begin < end:
+        shared = min(end, other_end) - max(begin, other_begin)
         raise InvalidValueError(
-            f"{call}: out and x share {min(end, other_end) - max(begin, other_begin)} bytes at different places; "
+            f"{call}: out and x share {shared} bytes at different places; "
             "pass buffers that share no memory, or x itself as out"
         )
 

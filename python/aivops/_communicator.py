@@ -387,8 +387,8 @@ class Communicator:
         _arrays.require_apart(f"rank {self.rank}", source, result, own_part)
         if stream is not None and stream.device != self.device:
             raise InvalidValueError(
-                f"rank {self.rank}: the stream is one of device {stream.device.id}, expected one of this rank's "
-                f"device {self.device.id}"
+                f"rank {self.rank}: the stream is one of device {stream.device.id}, "
+                f"expected one of this rank's device {self.device.id}"
             )
         if not (on_device or async_op or stream is not None):
             self._core.run(call, _arrays.address(source), _arrays.address(result))

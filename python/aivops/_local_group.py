@@ -106,8 +106,8 @@ class LocalGroup:
     def _require_outside(self, call: str) -> None:
         if os.getpid() != self._process:
             raise ForkError(
-                f"LocalGroup.{call}: this process was forked after the group was made, and threads and devices stayed "
-                "with the parent; make the group after the fork, or start processes with 'spawn'"
+                f"LocalGroup.{call}: this process was forked after the group was made, and threads and "
+                "devices stayed with the parent; make the group after the fork, or start processes with 'spawn'"
             )
         if threading.get_ident() in self._rank_threads:
             raise InvalidValueError(

@@ -52,14 +52,14 @@ def test_own_row_of_the_result_may_be_the_input(group_of: GroupOf) -> None:
     assert group_of(2).run(call) == [[5, 6], [5, 6]]
 
 
-class Mute(Exception):
+class MuteError(Exception):
     __slots__ = ()
 
     def __str__(self) -> str:
         raise RuntimeError("no text")
 
 
-@pytest.mark.parametrize("error", [ValueError("bad \udcff"), Mute()])
+@pytest.mark.parametrize("error", [ValueError("bad \udcff"), MuteError()])
 def test_an_exception_without_text_stops_the_others(group_of: GroupOf, error: Exception) -> None:
     def call(comm: aivops.Communicator) -> None:
         if comm.rank == 1:
