@@ -107,7 +107,7 @@ class LocalGroup:
         if os.getpid() != self._process:
             raise ForkError(
                 f"LocalGroup.{call}: this process was forked after the group was made, and threads and "
-                "devices stayed with the parent; make the group after the fork, or start processes with 'spawn'"
+                "devices stayed with the parent; make the group after the fork, or spawn processes"
             )
         if threading.get_ident() in self._rank_threads:
             raise InvalidValueError(

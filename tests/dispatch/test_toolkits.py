@@ -126,6 +126,35 @@ def test_a_damaged_record(no_npu: tuple[Path, Path], tmp_path: Path) -> None:
     assert 'toolkit.json has no text "name"; reinstall the toolkit' in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("AIVOPS_EMU_DEVICES", "0", "AIVOPS_EMU_DEVICES"),
+        ("AIVOPS_EMU_SOC", "Ascend910B", "one of: Ascend910B1"),
+        ("AIVOPS_EMU_CHECK", "foo", "off, on or strict"),
+    ],
+)
+def test_wrong_settings_of_the_emulator_are_named(variable: str, value: str, words: str) -> None:
+    done = run_python(USE_DEVICE, AIVOPS_TOOLKIT="emulator", **{variable: value})
+    assert done.returncode == 1
+    assert variable in done.stderr
+    assert words in done.stderr
+    assert "npu-smi" not in done.stderr
+
+
+def test_errors_carry_their_own_message_only() -> None:
+    program = """
+import aivops
+try:
+    aivops.Buffer(aivops.Device(0), 1 << 30)
+except aivops.AclError as error:
+    print(error)
+"""
+    done = run_python(program, AIVOPS_TOOLKIT="emulator", AIVOPS_EMU_MEMORY="1M")
+    assert "207001" in done.stdout
+    assert "aclrtGetCurrentContext" not in done.stdout
+
+
 def test_cann_is_recognised_by_its_missing_record(tmp_path: Path) -> None:
     version = tmp_path / "share/info/runtime/version.info"
     version.parent.mkdir(parents=True)

@@ -108,6 +108,15 @@ aclError check_peers(const char* function, int32_t device, int32_t peer) {
     return check_device(function, peer);
 }
 
+// Whether a variable of the emulator has a value that cannot be used; the message names it.
+bool settings_fail(const char* function) {
+    const std::string& error = aivops::machine::settings().error;
+    if (!error.empty()) {
+        fail(function, ACL_ERROR_RT_DEV_SETUP_ERROR, "the emulator's settings: " + error);
+    }
+    return !error.empty();
+}
+
 } // namespace
 } // namespace aivops::acl
 
@@ -115,7 +124,10 @@ using namespace aivops::acl;
 namespace machine = aivops::machine;
 
 const char* aclrtGetSocName() {
-    return machine::settings().error.empty() ? machine::settings().soc.c_str() : nullptr;
+    if (settings_fail(__func__)) {
+        return nullptr;
+    }
+    return machine::settings().soc.c_str();
 }
 
 aclError aclrtGetDeviceCount(uint32_t* count) {
@@ -127,8 +139,8 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
 }
 
 aclError aclrtSetDevice(int32_t deviceId) {
-    if (const std::string& error = machine::settings().error; !error.empty()) {
-        return fail(__func__, ACL_ERROR_RT_DEV_SETUP_ERROR, "the emulator's settings: " + error);
+    if (settings_fail(__func__)) {
+        return ACL_ERROR_RT_DEV_SETUP_ERROR;
     }
     if (aclError error = check_device(__func__, deviceId); error != ACL_SUCCESS) {
         return error;

@@ -17,15 +17,22 @@ namespace aivops {
 
 namespace detail {
 
+/// The calling thread's context; null when it has none. The runtime calls that an error: its message is taken away, or
+/// it would be told with the next real one.
+inline aclrtContext current_context(const cann::FunctionTable& acl) {
+    aclrtContext context = nullptr;
+    if (acl.aclrtGetCurrentContext(&context) == ACL_SUCCESS) {
+        return context;
+    }
+    acl.aclGetRecentErrMsg();
+    return nullptr;
+}
+
 /// Saves the calling thread's context and puts it back. A thread that had none keeps what was set in between: the
 /// runtime has no call to take a context away.
 class ContextSaver {
   public:
-    explicit ContextSaver(const cann::FunctionTable& acl) : acl_(acl) {
-        if (acl_.aclrtGetCurrentContext(&previous_) != ACL_SUCCESS) {
-            previous_ = nullptr;
-        }
-    }
+    explicit ContextSaver(const cann::FunctionTable& acl) : acl_(acl), previous_(current_context(acl)) {}
     ~ContextSaver() {
         if (previous_ != nullptr) {
             acl_.aclrtSetCurrentContext(previous_);
@@ -36,7 +43,7 @@ class ContextSaver {
 
   private:
     const cann::FunctionTable& acl_;
-    aclrtContext previous_ = nullptr;
+    aclrtContext previous_;
 };
 
 struct DeviceState;
@@ -213,10 +220,7 @@ class Device {
 /// Makes a device current for the calling thread and puts the thread's own context back at the end of the scope.
 class ContextGuard {
   public:
-    explicit ContextGuard(const Device& device) : acl_(device.acl()) {
-        if (acl_.aclrtGetCurrentContext(&previous_) != ACL_SUCCESS) {
-            previous_ = nullptr;
-        }
+    explicit ContextGuard(const Device& device) : acl_(device.acl()), previous_(detail::current_context(device.acl())) {
         if (previous_ == device.context()) {
             previous_ = nullptr;
             return;

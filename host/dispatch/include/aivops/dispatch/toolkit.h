@@ -59,7 +59,10 @@ class Toolkit {
     std::string soc_name() const {
         const char* name = acl().aclrtGetSocName();
         if (name == nullptr) {
-            throw ToolkitError(describe() + ": aclrtGetSocName knows no chip; check the NPU driver with npu-smi info");
+            const char* pending = acl().aclGetRecentErrMsg();
+            throw ToolkitError(
+                describe() + ": aclrtGetSocName knows no chip" +
+                (pending != nullptr ? std::string(": ") + pending : "; check the NPU driver with npu-smi info"));
         }
         return name;
     }

@@ -46,8 +46,8 @@ inline std::filesystem::path require_root(const std::filesystem::path& root, con
 inline std::filesystem::path require_emulated_root(const ToolkitSearch& search) {
     if (search.emulated_root.empty()) {
         throw ToolkitError(
-            "Toolkit: this program brings no emulated toolkit; set ASCEND_HOME_PATH to the root of CANN, or to "
-            "what `aivops toolkit-dir` prints");
+            "Toolkit: this program brings no emulated toolkit; set AIVOPS_TOOLKIT to what `aivops toolkit-dir` prints, "
+            "or unset it and set ASCEND_HOME_PATH to that or to the root of CANN");
     }
     return search.emulated_root;
 }
