@@ -16,7 +16,7 @@ from typing import Any
 import aivops
 import pytest
 from aivops.verification import Report, _archive
-from aivops.verification._inputs import UnreadableError
+from aivops.verification._inputs import DOCUMENT_LIMIT, UnreadableError
 
 from kernel_binary.builder import X86_64, Elf, Section, ascend, dfx, emulated, record, word
 
@@ -193,6 +193,52 @@ def test_damaged_members(tmp_path: Path, edit: Callable[[bytearray, int, int], N
     (finding,) = aivops.verify(archive).findings
     assert finding.rule == "META110"
     assert words in finding.message
+
+
+def test_damaged_lzma(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.o", GOOD)
+    data = bytearray(path.read_bytes())
+    data[50:90] = b"\xff" * 40
+    (finding,) = aivops.verify(write(path, bytes(data))).findings
+    assert finding.rule == "META110"
+    assert "member a.o is damaged (Corrupt input data)" in finding.message
+
+
+def test_member_without_a_name(tmp_path: Path) -> None:
+    def drop_name(data: bytearray, central: int, local: int) -> None:
+        # The name's bytes become an extra field: four of them are the smallest that is whole.
+        for place, length, extra in ((central, 28, 46), (local, 26, 30)):
+            struct.pack_into("<HH", data, place + length, 0, 4)
+            struct.pack_into("<HH", data, place + extra, 0xCAFE, 0)
+
+    archive = edit_headers(make_zip(tmp_path / "x.zip", ("ab.o", GOOD)), drop_name)
+    (finding,) = aivops.verify(archive).findings
+    assert (finding.rule, finding.message) == ("META110", "a member has no name")
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_member_whose_name_is_no_text(tmp_path: Path, everywhere: bool) -> None:
+    archive = make_zip(tmp_path / "x.zip", ("é.o", GOOD))
+    data = archive.read_bytes().replace("é".encode(), b"\xff\xfe", -1 if everywhere else 1)
+    write(archive, data)
+    if everywhere:
+        with pytest.raises(UnreadableError, match=r"x\.zip: is no zip that can be read \('utf-8' codec"):
+            aivops.verify(archive)
+    else:
+        (finding,) = aivops.verify(archive).findings
+        assert finding.rule == "META110"
+        assert "is damaged" in finding.message
+
+
+def test_a_zip_behind_a_binary_does_not_hide_it(tmp_path: Path) -> None:
+    elf = ascend()
+    elf.drop(".ascend.meta.copy_0")
+    archive = make_zip(tmp_path / "x.zip", ("a.o", GOOD))
+    path = write(tmp_path / "x.o", elf.build() + archive.read_bytes())
+    assert zipfile.is_zipfile(path)
+    assert "META050" in rules(aivops.verify(path))[str(path)]
 
 
 def test_zip_bomb(tmp_path: Path) -> None:
@@ -379,6 +425,15 @@ def test_manifest_in_a_wheel(kernels: Path) -> None:
 
 
 # ---- size ----
+
+
+def test_a_document_is_not_read_before_its_size_is_known(tmp_path: Path) -> None:
+    path = write(tmp_path / "manifest.json", b"{")
+    os.truncate(path, 64 << 30)
+    with pytest.raises(
+        UnreadableError, match=f"manifest.json: has {64 << 30} bytes, .* at most {DOCUMENT_LIMIT}"
+    ):
+        aivops.verify(path)
 
 
 def test_empty_file(check: Callable[..., dict[str, Any]]) -> None:

@@ -3,6 +3,7 @@ finding, and no member is read before its size is known to be sane."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import stat
 import zipfile
@@ -18,6 +19,12 @@ MEMBER_LIMIT = 512 << 20  # bytes of one member; the largest published kernel bi
 TOTAL_LIMIT = 8 << 30
 _LOCAL_HEADER_BYTES = 30
 _ENCRYPTED = 0x1
+
+_DAMAGED: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError)
+with contextlib.suppress(ImportError):  # a Python without it refuses such members with RuntimeError
+    from lzma import LZMAError
+
+    _DAMAGED += (LZMAError,)
 
 
 class Archive:
@@ -57,14 +64,15 @@ class Archive:
         self._left -= info.file_size
         try:
             return self._archive.read(info)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        except _DAMAGED as error:
             self._report(name, f"is damaged ({printable(str(error))})")
-        except (NotImplementedError, RuntimeError) as error:
+        except (NotImplementedError, RuntimeError, MemoryError) as error:
             self._report(name, f"cannot be unpacked ({printable(str(error))})")
         return None
 
     def _report(self, name: str, problem: str) -> None:
-        self.findings.append(make_finding("META110", f"member {printable(name)} {problem}"))
+        member = f"member {printable(name)}" if name else "a member"
+        self.findings.append(make_finding("META110", f"{member} {problem}"))
 
 
 def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
@@ -78,6 +86,8 @@ def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
 
 
 def _structural_problem(info: zipfile.ZipInfo) -> str | None:
+    if not info.filename:
+        return "has no name"
     path = PurePosixPath(info.filename)
     if path.is_absolute() or ".." in path.parts or "\\" in info.filename:
         return "leaves the archive's root"

@@ -17,6 +17,7 @@ from ._archive import Archive
 from ._printable import printable
 from ._report import Finding
 
+ELF_MAGIC = b"\x7fELF"
 DOCUMENT_LIMIT = 64 << 20  # bytes of a JSON document
 MANIFEST = "manifest.json"
 
@@ -77,16 +78,26 @@ def find_inputs(path: Path) -> Iterator[Input]:
             # Opening a pipe would wait for its other end.
             raise UnreadableError(f"{label}: cannot be read (neither a file nor a folder)")
         elif path.suffix == ".json":
-            folder = _Directory(path.parent)
-            yield Manifest(label, path.read_bytes(), folder.map)
-        elif zipfile.is_zipfile(path):
+            yield _manifest(path, label)
+        elif not _is_elf(path) and zipfile.is_zipfile(path):
             yield from _archive(path, label)
         else:
             yield from _file(path, label)
     except OSError as error:
         raise UnreadableError(f"{label}: cannot be read ({error.strerror or error})") from error
-    except zipfile.BadZipFile as error:
-        raise UnreadableError(f"{label}: is no zip that can be read ({printable(str(error))})") from error
+
+
+def _is_elf(path: Path) -> bool:
+    """Loaders go by the begin of a file, so a zip behind a binary does not make it an archive."""
+    with path.open("rb") as file:
+        return file.read(len(ELF_MAGIC)) == ELF_MAGIC
+
+
+def _manifest(path: Path, label: str) -> Manifest:
+    size = path.stat().st_size
+    if size > DOCUMENT_LIMIT:
+        raise UnreadableError(f"{label}: has {size} bytes, a manifest at most {DOCUMENT_LIMIT}")
+    return Manifest(label, path.read_bytes(), _Directory(path.parent).map)
 
 
 def _file(path: Path, label: str) -> Iterator[Input]:
@@ -99,7 +110,11 @@ def _file(path: Path, label: str) -> Iterator[Input]:
 
 
 def _archive(path: Path, label: str) -> Iterator[Input]:
-    with zipfile.ZipFile(path) as opened:
+    try:
+        opened = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise UnreadableError(f"{label}: is no zip that can be read ({printable(str(error))})") from error
+    with opened:
         archive = Archive(opened)
         found = yield from _members(_Members(archive), label)
         if archive.findings:
