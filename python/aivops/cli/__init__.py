@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from ..errors import Error
+from . import _streams
 
 COMMANDS = ["demo", "bench", "doctor", "inspect", "run", "trace", "verify", "toolkit-dir", "cmake-dir", "new"]
 
 USAGE_ERROR = 2
+BROKEN_PIPE = 128 + signal.SIGPIPE  # as shells report the signal
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -27,7 +31,26 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand. 0: clean, 1: findings or failure, 2: wrong usage."""
+    """Run one subcommand. 0: clean, 1: findings or failure, 2: wrong usage, or output cannot be written."""
+    _streams.prepare()
+    try:
+        try:
+            return _run(argv)
+        finally:
+            _streams.flush()
+    except BrokenPipeError:
+        # The reader has seen enough.
+        _streams.abandon()
+        return BROKEN_PIPE
+    except OSError as error:
+        where = "the output" if error.filename is None else error.filename
+        with contextlib.suppress(OSError):
+            print(f"aivops: {where}: {error.strerror or error}", file=sys.stderr)
+        _streams.abandon()
+        return USAGE_ERROR
+
+
+def _run(argv: Sequence[str] | None) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     if args.version:
@@ -41,9 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Error as error:
         print(f"aivops {args.command}: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        # The reader has seen enough; leave nothing for the interpreter to flush into the closed pipe.
-        sys.stdout = None
+    except MemoryError as error:
+        print(
+            f"aivops {args.command}: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr
+        )
         return 1
     except KeyboardInterrupt:
         return 130
