@@ -134,8 +134,10 @@ def test_a_damaged_record(no_npu: tuple[Path, Path], tmp_path: Path) -> None:
         ("AIVOPS_EMU_CHECK", "foo", "off, on or strict"),
     ],
 )
-def test_wrong_settings_of_the_emulator_are_named(variable: str, value: str, words: str) -> None:
-    done = run_python(USE_DEVICE, AIVOPS_TOOLKIT="emulator", **{variable: value})
+def test_wrong_settings_of_the_emulator_are_named(
+    no_npu: tuple[Path, Path], variable: str, value: str, words: str
+) -> None:
+    done = run_python(USE_DEVICE, *no_npu, AIVOPS_TOOLKIT="emulator", **{variable: value})
     assert done.returncode == 1
     assert variable in done.stderr
     assert words in done.stderr
