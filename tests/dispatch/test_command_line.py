@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -67,3 +69,76 @@ def test_letters_that_the_encoding_lacks(variables: dict[str, str]) -> None:
     done = shell('"$@"', *DEMO, **variables)
     assert (done.returncode, done.stderr) == (0, "")
     assert "remote ? bound" in done.stdout
+
+
+# ---- arguments ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["demo", "--counts", "1", "-1"], "argument --counts: '-1': expected a whole number from 0"),
+        (["demo", "--ranks", "0"], "argument --ranks: '0': expected a whole number from 1"),
+        (["demo", "--ranks", "-1"], "argument --ranks: '-1': expected a whole number from 1"),
+        (["demo", "--counts", "9" * 30], "expected a whole number from 0"),
+        (["bench", "launch", "--seconds", "-1"], "'-1': expected a time of 0 or more seconds"),
+        (["bench", "copies", "--seconds", "nan"], "'nan': expected a number"),
+        (["bench", "copies", "--sizes", "0"], "'0': expected a whole number from 1"),
+        (["bench", "all_gather", "--seconds", "inf"], "'inf': expected a number"),
+        (["bench", "all_gather", "--ranks", "2,0"], "'0': expected a whole number from 1"),
+        (["bench", "all_gather", "--sizes", "4096,"], "'': expected a whole number from 1"),
+        (["bench", "all_gather", "--blocks", "-1"], "'-1': expected a whole number from 1"),
+        (["bench", "compare", "a", "b", "--limit", "nan"], "'nan': expected a number"),
+        (["new", "class"], "'class' is a keyword of Python"),
+        (["new", "aivops"], "'aivops' would hide the module of that name"),
+        (["new", "numpy"], "'numpy' would hide the module of that name"),
+        (["new", "json"], "'json' would hide the module of that name"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str) -> None:
+    done = aivops_command(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_memory_that_cannot_be_had() -> None:
+    done = aivops_command("demo", "--ranks", "1", "--types", "int8", "--counts", str(1 << 50))
+    assert done.returncode == 1
+    assert done.stderr.startswith("aivops demo: not enough memory: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        (
+            json.dumps({"schema": 1, "figures": [{"name": "a", "median": 0}]}),
+            "a has the median 0.0: expected",
+        ),
+        ('{"schema": 1, "figures": [{"name": "a", "median": NaN}]}', "a has the median nan: expected"),
+        ('{"schema": 1, "figures": [{"name": "a", "median": 1' + "0" * 400 + "}]}", "without name or median"),
+    ],
+)
+def test_figures_that_cannot_be_compared(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "figures.json"
+    path.write_text(text)
+    done = aivops_command("bench", "compare", str(path), str(path))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"aivops bench compare: {path}: cannot be read: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "problem"),
+    [("file/below", "Not a directory"), ("x" * 300, "File name too long"), ("/proc/none/x", "No such file")],
+)
+def test_a_project_that_cannot_be_written(tmp_path: Path, folder: str, problem: str) -> None:
+    (tmp_path / "file").touch()
+    done = aivops_command("new", "my_ops", "--directory", str(tmp_path / folder))
+    assert done.returncode == 2
+    assert done.stderr.startswith("aivops new: ")
+    assert f": cannot be written: {problem}" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -77,6 +77,13 @@ def test_a_rank_ended_by_a_signal_is_reported_as_shells_do() -> None:
     assert "SIGKILL" in done.stderr
 
 
+def test_a_signal_may_have_no_name() -> None:
+    number = signal.SIGRTMIN + 6
+    done = run("-n", "1", *shell(f"kill -{number} $$"))
+    assert done.returncode == 128 + number
+    assert done.stderr.endswith(f" was ended by signal {number}\n")
+
+
 def test_ranks_that_ignore_the_end_are_killed_with_all_they_started() -> None:
     done = run(
         "-n",
@@ -146,9 +153,13 @@ def test_more_ranks_than_the_emulator_has_devices() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-n", "0", "true"], "expected at least 1 rank"),
+        (["-n", "0", "true"], "'0': expected a whole number from 1"),
+        (["-n", "-1", "true"], "'-1': expected a whole number from 1"),
+        (["-n", "1", "--grace", "-1", "true"], "expected a time of 0 or more seconds"),
+        (["-n", "1", "--grace", "nan", "true"], "'nan': expected a number"),
+        (["-n", "1", "--grace", "inf", "true"], "'inf': expected a number"),
         (["-n", "2"], "program"),
-        (["-n", "x", "true"], "invalid int value"),
+        (["-n", "x", "true"], "'x': expected a whole number from 1"),
         (["true"], "-n"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -70,10 +71,17 @@ def dump(bench: str, figures: Sequence[Figure]) -> str:
 
 def load(text: str) -> dict[str, float]:
     """Medians by name of a document. Raises ValueError when it is none."""
-    document: Any = json.loads(text)
+    try:
+        document: Any = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise ValueError(f"no document of schema {SCHEMA}")
     try:
-        return {str(entry["name"]): float(entry["median"]) for entry in document["figures"]}
-    except (KeyError, TypeError) as error:
+        medians = {str(entry["name"]): float(entry["median"]) for entry in document["figures"]}
+    except (KeyError, TypeError, OverflowError) as error:
         raise ValueError(f"a figure without name or median ({error})") from error
+    for name, median in medians.items():
+        if not (median > 0 and math.isfinite(median)):
+            raise ValueError(f"{name} has the median {median}: expected a time above 0")
+    return medians

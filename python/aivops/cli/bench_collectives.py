@@ -12,7 +12,7 @@ import numpy as np
 from .._buffer import Buffer
 from .._communicator import Communicator
 from .._local_group import LocalGroup
-from . import _figures, _text
+from . import _arguments, _figures, _text
 from ._figures import Figure
 
 DEFAULT_RANKS = (2, 4, 8)
@@ -49,18 +49,22 @@ def _register(subparsers: Any, name: str) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name, help=f"measure {name} over ranks and sizes", description=__doc__
     )
-    parser.add_argument("--ranks", type=_numbers, default=DEFAULT_RANKS, metavar="N,…", help="default: 2,4,8")
+    parser.add_argument(
+        "--ranks", type=_arguments.positives, default=DEFAULT_RANKS, metavar="N,…", help="default: 2,4,8"
+    )
     parser.add_argument(
         "--sizes",
-        type=_numbers,
+        type=_arguments.positives,
         default=DEFAULT_SIZES,
         metavar="BYTES,…",
         help="bytes of one rank's input (default: 4 KiB … 16 MiB)",
     )
     parser.add_argument("--buffers", action="store_true", help="arrays in device memory instead of numpy's")
-    parser.add_argument("--blocks", type=int, help="blocks of every launch (default: as each call deserves)")
     parser.add_argument(
-        "--seconds", type=float, default=0.3, help="time to spend on each line (default: 0.3)"
+        "--blocks", type=_arguments.positive, help="blocks of every launch (default: as each call deserves)"
+    )
+    parser.add_argument(
+        "--seconds", type=_arguments.seconds, default=0.3, help="time to spend on each line (default: 0.3)"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(run=run, collective=name)
@@ -119,10 +123,3 @@ def _result_shape(collective: Collective, size: int, shape: tuple[int, ...]) -> 
     if parts < 1:
         return shape[1:]
     return shape if parts == 1 else (size, *shape)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    numbers = tuple(int(part) for part in text.split(","))
-    if not all(number > 0 for number in numbers):
-        raise argparse.ArgumentTypeError("expected positive numbers, separated by commas")
-    return numbers

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import _figures, _text
+from . import _arguments, _figures, _text
 
 USAGE_ERROR = 2
 
@@ -22,7 +22,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("after", type=Path)
     parser.add_argument(
         "--limit",
-        type=float,
+        type=_arguments.finite,
         default=10.0,
         metavar="PERCENT",
         help="slower by this is a failure (default: 10)",

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._buffer import Buffer
 from .._core import Device, Stream
-from . import _figures, _text
+from . import _arguments, _figures, _text
 
 SIZES = tuple(4096 << (4 * step) for step in range(4))
 
@@ -20,10 +20,15 @@ def register(subparsers: Any) -> None:
         "copies", help="measure copies between host and device", description=__doc__
     )
     parser.add_argument(
-        "--sizes", type=int, nargs="+", default=SIZES, metavar="BYTES", help="default: 4 KiB … 16 MiB"
+        "--sizes",
+        type=_arguments.positive,
+        nargs="+",
+        default=SIZES,
+        metavar="BYTES",
+        help="default: 4 KiB … 16 MiB",
     )
     parser.add_argument(
-        "--seconds", type=float, default=0.3, help="time to spend on each line (default: 0.3)"
+        "--seconds", type=_arguments.seconds, default=0.3, help="time to spend on each line (default: 0.3)"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(run=run)

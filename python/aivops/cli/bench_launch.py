@@ -8,7 +8,7 @@ from typing import Any
 
 from .._binary import load_kernels
 from .._core import Device, Kernel, LaunchConfig, Stream
-from . import _figures
+from . import _arguments, _figures
 
 # Launches between two waits when queueing is measured: fewer than any stream holds.
 QUEUED = 256
@@ -19,7 +19,7 @@ def register(subparsers: Any) -> None:
         "launch", help="measure launches of a kernel that does nothing", description=__doc__
     )
     parser.add_argument(
-        "--seconds", type=float, default=0.5, help="time to spend on each line (default: 0.5)"
+        "--seconds", type=_arguments.seconds, default=0.5, help="time to spend on each line (default: 0.5)"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(run=run)

@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._communicator import Communicator
 from .._core import Device
 from .._local_group import LocalGroup
-from . import _text
+from . import _arguments, _text
 
 COUNTS = (0, 1, 7, 1_000, 1_000_003)
 CALLS = 3
@@ -37,11 +37,13 @@ def register(subparsers: Any) -> None:
         help="gather arrays of every type on eight devices and compare with numpy",
         description=__doc__,
     )
-    parser.add_argument("--ranks", type=int, default=8, help="number of ranks, one device each (default: 8)")
+    parser.add_argument(
+        "--ranks", type=_arguments.positive, default=8, help="number of ranks, one device each (default: 8)"
+    )
     parser.add_argument(
         "--types", nargs="+", choices=_arrays.ELEMENT_TYPES, default=_arrays.ELEMENT_TYPES, metavar="TYPE"
     )
-    parser.add_argument("--counts", nargs="+", type=int, default=COUNTS, metavar="COUNT")
+    parser.add_argument("--counts", nargs="+", type=_arguments.count, default=COUNTS, metavar="COUNT")
     parser.set_defaults(run=run)
 
 

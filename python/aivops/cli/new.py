@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import keyword
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from ..errors import InvalidValueError
 
 # The template is a working project of this name.
 TEMPLATE_NAME = "example_ops"
+IMPORTED = {"aivops", "numpy", "pytest"}  # by the project; its package must not stand in their place
+USAGE_ERROR = 2
 
 
 def register(subparsers: Any) -> None:
@@ -33,11 +37,25 @@ def _package_name(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no package name: expected lower-case letters, digits and _, a letter first"
         )
+    if keyword.iskeyword(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is a keyword of Python: no package can have that name")
+    if text in IMPORTED or text in sys.stdlib_module_names:
+        raise argparse.ArgumentTypeError(f"{text!r} would hide the module of that name: choose another one")
     return text
 
 
 def run(args: argparse.Namespace) -> int:
     folder: Path = args.directory or Path(args.name)
+    try:
+        _write(args.name, folder)
+    except OSError as error:
+        print(f"aivops new: {error.filename or folder}: cannot be written: {error.strerror}", file=sys.stderr)
+        return USAGE_ERROR
+    print(f"wrote {folder}; next: cd {folder} && pip install '.[test]' && pytest")
+    return 0
+
+
+def _write(name: str, folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidValueError(
             f"{folder} exists and is not an empty folder: choose another name, or --directory"
@@ -45,9 +63,7 @@ def run(args: argparse.Namespace) -> int:
     template = Path(str(files("aivops") / "project_template"))
     for source in sorted(template.rglob("*")):
         if source.is_file() and source.parent.name != "__pycache__":
-            target = folder / str(source.relative_to(template)).replace(TEMPLATE_NAME, args.name)
+            target = folder / str(source.relative_to(template)).replace(TEMPLATE_NAME, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = source.read_text(encoding="utf-8")
-            target.write_text(text.replace(TEMPLATE_NAME, args.name), encoding="utf-8")
-    print(f"wrote {folder}; next: cd {folder} && pip install '.[test]' && pytest")
-    return 0
+            target.write_text(text.replace(TEMPLATE_NAME, name), encoding="utf-8")

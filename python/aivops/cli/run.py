@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from ..errors import Error
+from . import _arguments
 
 DEVICES_OF_EMULATOR = 8  # unless AIVOPS_EMU_DEVICES says otherwise
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -37,27 +38,25 @@ def register(subparsers: Any) -> None:
         description="Run N ranks of a program on this machine, each a process with the environment of "
         "torchrun and Open MPI. When one fails the others are ended and its status is returned.",
     )
-    parser.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="number of ranks")
+    parser.add_argument(
+        "-n", "--ranks", type=_arguments.positive, required=True, metavar="N", help="number of ranks"
+    )
     parser.add_argument(
         "--no-prefix", action="store_true", help="do not put the rank before each line of output"
     )
     parser.add_argument(
         "--grace",
-        type=float,
+        type=_arguments.seconds,
         default=3.0,
         metavar="SECONDS",
         help="from SIGTERM to SIGKILL (default: %(default)s)",
     )
     parser.add_argument("program", help="what to run")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.ranks < 1:
-        args.parser.error(f"-n {args.ranks}: expected at least 1 rank")
-    if args.grace < 0:
-        args.parser.error(f"--grace {args.grace}: expected no negative time")
     job = _Job([args.program, *args.arguments], args.ranks, not args.no_prefix, args.grace)
     return job.run()
 
@@ -110,6 +109,13 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int | None:
     if ended is None:
         return None
     return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most of the real-time signals
+        return f"signal {number}"
 
 
 @dataclass
@@ -217,7 +223,7 @@ class _Job:
         self.status = code if code > 0 else 128 - code
         if self.interrupted:
             return
-        how = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}"
+        how = f"exited with {code}" if code > 0 else f"was ended by {_signal_name(-code)}"
         print(f"aivops run: rank {rank} (process {self.ranks[rank].pid}) {how}", file=sys.stderr, flush=True)
         self._end_others()
 
