@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import re
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -45,20 +47,30 @@ def fuzzers(repository: Path, build_dir: Path, tmp_path_factory: pytest.TempPath
     return folder
 
 
-def fuzz(fuzzers: Path, repository: Path, tmp_path: Path, target: str, seconds: int) -> None:
+def fuzz(fuzzers: Path, repository: Path, tmp_path: Path, target: str, cpu_seconds: float) -> None:
+    """Runs until so much processor time is spent: on a busy machine a run of fixed length tries little."""
     seeds = repository / "tests" / "kernel_binary" / "fuzz" / "seeds" / SEEDS[target]
     found = tmp_path / "found"
     found.mkdir()
-    command = [fuzzers / f"fuzz_{target}", f"-max_total_time={seconds}", "-max_len=4096", "-timeout=20"]
-    run = subprocess.run(
-        [*command, f"-artifact_prefix={tmp_path}/", "-print_final_stats=1", found, seeds],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-8000:]
-    print(run.stderr[run.stderr.index("stat::number_of_executed_units") :])
+    command = [fuzzers / f"fuzz_{target}", "-max_len=4096", "-timeout=20", "-print_final_stats=1"]
+    executions = 0
+    spent = 0.0
+    while spent < cpu_seconds:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        limits = [f"-max_total_time={round(cpu_seconds - spent) + 1}", f"-artifact_prefix={tmp_path}/"]
+        run = subprocess.run(
+            [*command, *limits, found, seeds],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run.returncode == 0, run.stderr[-8000:]
+        executions += int(re.findall(r"stat::number_of_executed_units:\s+(\d+)", run.stderr)[0])
+        spent += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{target}: {executions} executions in {spent:.0f} s of processor time, nothing found")
+    assert executions > 0
 
 
 @pytest.mark.parametrize("target", SEEDS)
