@@ -1,0 +1,107 @@
+#include "access_check.h"
+
+#include "device.h"
+#include "kernel_run.h"
+#include "report.h"
+
+#include <algorithm>
+
+namespace aivops::machine {
+std::string bytes_text(uint64_t bytes) {
+    return std::to_string(bytes) + " bytes";
+}
+
+void check_ub(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place) {
+    if (align > 1 && ub % align != 0) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(name) + ": UB offset " + std::to_string(ub) + " is not a multiple of " +
+                        std::to_string(align),
+                    place);
+    }
+    if (ub + bytes > block.ub_bytes) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(name) + ": UB overflow: " + bytes_text(bytes) + " at offset " + std::to_string(ub) +
+                        " end behind the " + bytes_text(block.ub_bytes) + " that a vector core has",
+                    place);
+    }
+}
+
+void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, const void* place) {
+    if (int64_t invalid = block.core->valid.first_invalid(ub, bytes); invalid >= 0) {
+        raise_warning(block, AIVOPS_EMU_INITCHECK,
+                      std::string(name) + ": reads UB at offset " + std::to_string(std::max<int64_t>(invalid, ub)) +
+                          ", where nothing was written since the block began or the tensor was freed",
+                      place);
+    }
+}
+
+uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, uint64_t bytes, const void* place) {
+    MemorySpace& memory = memory_space();
+    const uint32_t generation = memory.generation();
+    for (const Block::CachedRange& cached : block.ranges) {
+        if (cached.generation == generation && cached.range.contains(gm, bytes)) {
+            return cached.owner;
+        }
+    }
+    std::optional<uint32_t> owner = memory.owner(gm);
+    std::optional<Range> range = owner ? memory.find(gm) : std::nullopt;
+    if (!range || !range->contains(gm, bytes)) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(name) + ": " + verb + " " + bytes_text(bytes) + " of GM at " + describe_address(gm) +
+                        (range ? ", beyond its end" : ""),
+                    place);
+    }
+    if (!block.device->can_access(*owner)) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(name) + ": " + verb + " GM at " + describe_address(gm) + ", but device " +
+                        std::to_string(block.device->index()) + " has no access to device " + std::to_string(*owner) +
+                        "; call aclrtDeviceEnablePeerAccess(" + std::to_string(*owner) + ", 0) with device " +
+                        std::to_string(block.device->index()) + " current",
+                    place);
+    }
+    block.ranges[block.next_range] = {*range, *owner, generation};
+    block.next_range = (block.next_range + 1) % block.ranges.size();
+    return *owner;
+}
+
+void check_races(Block& block, const std::optional<std::string>& race, const void* place) {
+    if (race) {
+        raise_fault(block, AIVOPS_EMU_RACECHECK, *race, place);
+    }
+}
+
+void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t bytes, bool write, const void* place) {
+    if (block.races != nullptr) {
+        check_races(
+            block,
+            block.races->ub_access(lane, static_cast<uint32_t>(ub), static_cast<uint32_t>(bytes), write, name, place),
+            place);
+    }
+}
+
+void track_gm(Block& block, Lane lane, const char* name, Address gm, uint64_t bytes, bool write, bool flag,
+              const void* place) {
+    // What other processes do is not seen, so neither is the order that they make.
+    if (block.races != nullptr && !memory_space().has_imports()) {
+        const bool atomic = write && block.atomic != AIVOPS_EMU_ATOMIC_NONE && lane == Lane::kStore;
+        check_races(block, block.races->gm_access(lane, gm, bytes, write, atomic, flag, name, place), place);
+    }
+}
+
+void track_issue(Block& block, Lane lane) {
+    if (block.races != nullptr) {
+        block.run->maybe_give_way(block);
+        block.races->issue(lane);
+    }
+}
+
+void check_flag(Block& block, Address gm, const void* value, uint64_t bytes, const void* place) {
+    if (block.races == nullptr || block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
+        return;
+    }
+    if (std::optional<std::string> same = check_flag_value(gm, value, bytes)) {
+        raise_fault(block, AIVOPS_EMU_SYNCCHECK, *same, place);
+    }
+}
+
+} // namespace aivops::machine

@@ -1,0 +1,40 @@
+// The checks of what an instruction touches, which cost little, and what strict mode's detectors are told of it.
+#ifndef AIVOPS_MACHINE_ACCESS_CHECK_H
+#define AIVOPS_MACHINE_ACCESS_CHECK_H
+
+#include "block.h"
+#include "race_check.h"
+#include "settings.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace aivops::machine {
+
+inline bool checking() {
+    return settings().check != Check::kOff;
+}
+
+std::string bytes_text(uint64_t bytes);
+
+void check_ub(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place);
+
+/// Reading UB that holds nothing is a warning.
+void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, const void* place);
+
+/// The device that owns GM the block is about to touch; a fault when it may not.
+uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, uint64_t bytes, const void* place);
+
+// Strict mode.
+void check_races(Block& block, const std::optional<std::string>& race, const void* place);
+void track_issue(Block& block, Lane lane);
+void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t bytes, bool write, const void* place);
+void track_gm(Block& block, Lane lane, const char* name, Address gm, uint64_t bytes, bool write, bool flag,
+              const void* place);
+/// A flag that is set to the value it has says nothing.
+void check_flag(Block& block, Address gm, const void* value, uint64_t bytes, const void* place);
+
+} // namespace aivops::machine
+
+#endif // AIVOPS_MACHINE_ACCESS_CHECK_H

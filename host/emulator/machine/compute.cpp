@@ -1,0 +1,64 @@
+// Vector instructions and scalar accesses to UB.
+#include "access_check.h"
+#include "instructions.h"
+
+#include <algorithm>
+
+namespace aivops::machine {
+void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    const void* place = AIVOPS_PLACE;
+    const Lane lane = lane_of(instruction->pipe);
+    track_issue(block, lane);
+    for (uint32_t index = 0; block.races != nullptr && index < instruction->range_count; ++index) {
+        const AivEmuRange& range = instruction->ranges[index];
+        check_ub(block, instruction->name, range.ub, range.bytes, range.align, place);
+        track_ub(block, lane, instruction->name, range.ub, range.bytes, range.write != 0, place);
+    }
+    if (checking()) {
+        for (uint32_t index = 0; index < instruction->range_count; ++index) {
+            const AivEmuRange& range = instruction->ranges[index];
+            check_ub(block, instruction->name, range.ub, range.bytes, range.align, place);
+            if (range.write == 0) {
+                check_read(block, instruction->name, range.ub, range.bytes, place);
+            }
+        }
+        for (uint32_t index = 0; index < instruction->range_count; ++index) {
+            const AivEmuRange& range = instruction->ranges[index];
+            if (range.write != 0) {
+                block.core->valid.set(range.ub, range.bytes);
+            }
+        }
+    }
+    block.in_copy.store(true, std::memory_order_relaxed); // the kernel's own code: its faults are the kernel's
+    instruction->execute(block.ub, instruction->parameters);
+    block.in_copy.store(false, std::memory_order_relaxed);
+}
+
+void* ub_scalar(AivEmuBlock* handle, uint32_t ub, uint32_t bytes, int write) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    if (checking()) {
+        const void* place = AIVOPS_PLACE;
+        check_ub(block, write != 0 ? "SetValue" : "GetValue", ub, bytes, 1, place);
+        if (write == 0) {
+            check_read(block, "GetValue", ub, bytes, place);
+        } else {
+            block.core->valid.set(ub, bytes);
+        }
+    }
+    track_issue(block, Lane::kScalar);
+    track_ub(block, Lane::kScalar, write != 0 ? "SetValue" : "GetValue", ub, bytes, write != 0, AIVOPS_PLACE);
+    return block.ub + ub;
+}
+
+void ub_invalidate(AivEmuBlock* handle, uint32_t ub, uint32_t bytes) {
+    Block& block = block_of(handle);
+    // Reservations may exceed the buffer as long as nobody touches the rest.
+    if (ub < block.ub_bytes) {
+        block.core->valid.invalidate(ub, std::min(bytes, block.ub_bytes - ub));
+    }
+}
+
+} // namespace aivops::machine

@@ -1,0 +1,206 @@
+// Copies between GM and UB and inside UB.
+#include "access_check.h"
+#include "device.h"
+#include "element_atomics.h"
+#include "gm_access.h"
+#include "instructions.h"
+#include "kernel_run.h"
+#include "report.h"
+#include "trace.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace aivops::machine {
+namespace {
+
+constexpr uint32_t kUnit = 32;           // bytes of the unit of UB
+constexpr uint32_t kMostBlocks = 4095;   // of one copy instruction
+constexpr uint32_t kMostBytes = 2097151; // of one block of it
+
+uint64_t round_up(uint64_t bytes) {
+    return (bytes + kUnit - 1) / kUnit * kUnit;
+}
+
+// What padding and the rest of a 32-byte unit hold: a value, the block's first element, or nothing in particular.
+void fill_pad(Block& block, const AivEmuCopy& copy, uint64_t first, uint64_t ub, uint64_t bytes) {
+    if (copy.pad_defined == 0) {
+        return;
+    }
+    const uint8_t* filler =
+        copy.pad_defined == 2 ? block.ub + first : reinterpret_cast<const uint8_t*>(&copy.pad_value);
+    for (uint64_t byte = 0; byte < bytes; ++byte) {
+        block.ub[ub + byte] = filler[byte % copy.element_bytes];
+    }
+}
+
+void check_copy(Block& block, const AivEmuCopy& copy, const void* place) {
+    if (copy.block_count > kMostBlocks || copy.block_bytes > kMostBytes) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(copy.name) + ": " + std::to_string(copy.block_count) + " blocks of " +
+                        bytes_text(copy.block_bytes) + "; one instruction takes at most " +
+                        std::to_string(kMostBlocks) + " blocks of " + bytes_text(kMostBytes),
+                    place);
+    }
+    if (copy.direction != AIVOPS_EMU_UB_TO_UB && copy.byte_exact == 0 && copy.element_bytes > 1 &&
+        copy.gm % copy.element_bytes != 0) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(copy.name) + ": GM address " + hex(copy.gm) + " is not aligned to its elements of " +
+                        bytes_text(copy.element_bytes),
+                    place);
+    }
+}
+
+void copy_within_ub(Block& block, const AivEmuCopy& copy, const void* place) {
+    for (uint32_t row = 0; row < copy.block_count; ++row) {
+        uint64_t source = copy.ub + row * (uint64_t{copy.block_bytes} + copy.ub_gap);
+        uint64_t destination = copy.ub_dst + row * (uint64_t{copy.block_bytes} + copy.ub_dst_gap);
+        if (checking()) {
+            check_ub(block, copy.name, source, copy.block_bytes, kUnit, place);
+            check_ub(block, copy.name, destination, copy.block_bytes, kUnit, place);
+        }
+        track_ub(block, Lane::kVector, copy.name, source, copy.block_bytes, false, place);
+        track_ub(block, Lane::kVector, copy.name, destination, copy.block_bytes, true, place);
+        std::memmove(block.ub + destination, block.ub + source, copy.block_bytes);
+        block.core->valid.set(static_cast<uint32_t>(destination), copy.block_bytes);
+    }
+}
+
+void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
+    const uint32_t left = copy.pad_left * uint32_t{copy.element_bytes};
+    const uint32_t right = copy.pad_right * uint32_t{copy.element_bytes};
+    const uint64_t row_bytes = uint64_t{left} + copy.block_bytes + right;
+    const uint64_t row_step = copy.compact != 0 ? row_bytes : round_up(row_bytes) + copy.ub_gap;
+    const bool small = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
+    const int64_t began_ns = trace_clock();
+    uint32_t owner = 0;
+    for (uint32_t row = 0; row < copy.block_count; ++row) {
+        const Address gm = copy.gm + static_cast<uint64_t>(row * (int64_t{copy.block_bytes} + copy.gm_gap));
+        const uint64_t ub = copy.ub + row * row_step;
+        const bool ends = copy.compact == 0 || row + 1 == copy.block_count;
+        const uint64_t filled = ends ? round_up(ub + row_bytes) - ub : row_bytes;
+        if (checking()) {
+            check_ub(block, copy.name, ub, filled, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
+            owner = check_gm(block, copy.name, "reads", gm, copy.block_bytes, place);
+        } else {
+            owner = owner_of(gm);
+        }
+        if (block.races != nullptr) {
+            check_races(block, block.cache.copied(gm, copy.block_bytes), place);
+        }
+        uint8_t* to = block.ub + ub;
+        if (small) {
+            read_small(block, copy.name, owner, gm, to + left, copy.block_bytes);
+        } else {
+            block.in_copy.store(true, std::memory_order_relaxed);
+            std::memcpy(to + left, reinterpret_cast<const void*>(gm), copy.block_bytes);
+            block.in_copy.store(false, std::memory_order_relaxed);
+            count_read(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
+        }
+        const uint64_t first = ub + left;
+        const uint64_t behind = first + copy.block_bytes;
+        fill_pad(block, copy, first, ub, left);
+        fill_pad(block, copy, first, behind, ub + filled - behind);
+        block.core->valid.set(static_cast<uint32_t>(ub), static_cast<uint32_t>(filled));
+        track_ub(block, Lane::kLoad, copy.name, ub, filled, true, place);
+        track_gm(block, Lane::kLoad, copy.name, gm, copy.block_bytes, false, small, place);
+    }
+    if (small) {
+        return;
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const uint64_t bytes = copy.block_count * uint64_t{copy.block_bytes};
+    if (tracing()) {
+        trace_copy(block, copy.name, false, owner, bytes, began_ns);
+    }
+    if (block.polls.repeats(copy.gm, bytes)) {
+        give_way(block, BlockState::kReady);
+    } else {
+        block.run->note_progress(*block.device);
+    }
+}
+
+void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
+    const uint64_t row_step = copy.compact != 0 ? uint64_t{copy.block_bytes} : round_up(copy.block_bytes) + copy.ub_gap;
+    const int64_t began_ns = trace_clock();
+    uint32_t owner = 0;
+    for (uint32_t row = 0; row < copy.block_count; ++row) {
+        const Address gm = copy.gm + static_cast<uint64_t>(row * (int64_t{copy.block_bytes} + copy.gm_gap));
+        const uint64_t ub = copy.ub + row * row_step;
+        if (checking()) {
+            check_ub(block, copy.name, ub, copy.block_bytes, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
+            owner = check_gm(block, copy.name, "writes", gm, copy.block_bytes, place);
+        } else {
+            owner = owner_of(gm);
+        }
+        if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
+            const uint32_t element = element_bytes(block.atomic_type);
+            if (gm % element != 0 || copy.block_bytes % element != 0) {
+                raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                            std::string(copy.name) + ": an atomic copy of " + bytes_text(copy.block_bytes) + " to " +
+                                hex(gm) + " does not consist of whole elements of " + bytes_text(element),
+                            place);
+            }
+        }
+        track_ub(block, Lane::kStore, copy.name, ub, copy.block_bytes, false, place);
+        const bool flag = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
+        if (flag) {
+            check_flag(block, gm, block.ub + ub, copy.block_bytes, place);
+        }
+        track_gm(block, Lane::kStore, copy.name, gm, copy.block_bytes, true, flag, place);
+        write_gm(block, gm, block.ub + ub, copy.block_bytes);
+        count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
+    }
+    if (tracing()) {
+        trace_copy(block, copy.name, true, owner, copy.block_count * uint64_t{copy.block_bytes}, began_ns);
+    }
+    after_write(block);
+}
+
+} // namespace
+
+void copy(AivEmuBlock* handle, const AivEmuCopy* instruction) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    if (instruction->block_count == 0 || instruction->block_bytes == 0) {
+        return;
+    }
+    const void* place = AIVOPS_PLACE;
+    if (checking()) {
+        check_copy(block, *instruction, place);
+    }
+    AivEmuCopy whole = *instruction;
+    if (whole.byte_exact == 0 && whole.block_bytes % kUnit != 0) {
+        whole.block_bytes -= whole.block_bytes % kUnit;
+        raise_warning(block, AIVOPS_EMU_MEMCHECK,
+                      std::string(whole.name) + ": copies " + std::to_string(whole.block_bytes) + " of " +
+                          bytes_text(instruction->block_bytes) +
+                          ": it takes whole units of 32 bytes only; DataCopyPad copies any number of bytes",
+                      place);
+        if (whole.block_bytes == 0) {
+            return;
+        }
+    }
+    switch (whole.direction) {
+    case AIVOPS_EMU_GM_TO_UB:
+        track_issue(block, Lane::kLoad);
+        return copy_in(block, whole, place);
+    case AIVOPS_EMU_UB_TO_GM:
+        track_issue(block, Lane::kStore);
+        return copy_out(block, whole, place);
+    default:
+        track_issue(block, Lane::kVector);
+        return copy_within_ub(block, whole, place);
+    }
+}
+
+void set_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type) {
+    Block& block = block_of(handle);
+    if (atomic != AIVOPS_EMU_ATOMIC_NONE && element_bytes(type) == 0) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK, "the copy engine has no atomics for this type", AIVOPS_PLACE);
+    }
+    block.atomic = atomic;
+    block.atomic_type = type;
+}
+
+} // namespace aivops::machine

@@ -1,0 +1,105 @@
+#include "gm_access.h"
+
+#include "access_check.h"
+#include "device.h"
+#include "doorbell.h"
+#include "element_atomics.h"
+#include "kernel_run.h"
+#include "machine.h"
+#include "trace.h"
+
+#include <cstring>
+
+namespace aivops::machine {
+Traffic& traffic(Block& block, uint32_t owner) {
+    return block.device->counters().by_owner[owner];
+}
+
+void count_read(Block& block, uint32_t owner, uint64_t bytes, bool small) {
+    Traffic& counted = traffic(block, owner);
+    counted.read_bytes.add(bytes);
+    if (small) {
+        counted.small_reads.add(1);
+        counted.small_read_bytes.add(bytes);
+    }
+}
+
+void count_write(Block& block, uint32_t owner, uint64_t bytes, bool small) {
+    Traffic& counted = traffic(block, owner);
+    counted.written_bytes.add(bytes);
+    if (small) {
+        counted.small_writes.add(1);
+        counted.small_written_bytes.add(bytes);
+    }
+}
+
+int64_t trace_clock() {
+    return tracing() ? now_ns() : 0;
+}
+
+void read_small(Block& block, const char* name, uint32_t owner, Address gm, void* to, uint32_t bytes) {
+    const int64_t began_ns = trace_clock();
+    const void* from = reinterpret_cast<const void*>(gm);
+    auto read = [&] {
+        block.in_copy.store(true, std::memory_order_relaxed);
+        std::memcpy(to, from, bytes);
+        block.in_copy.store(false, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_acquire);
+    };
+    read();
+    Polls::Seen seen = block.polls.observe(gm, bytes, to);
+    if (seen == Polls::Seen::kFirst) {
+        count_read(block, owner, bytes, true);
+        block.run->note_progress(*block.device);
+        if (tracing()) {
+            trace_copy(block, name, false, owner, bytes, began_ns);
+        }
+        return;
+    }
+    traffic(block, owner).polls.add(1);
+    traffic(block, owner).poll_bytes.add(bytes);
+    if (block.races != nullptr) {
+        note_poll(gm);
+    }
+    if (seen == Polls::Seen::kUnchanged) {
+        give_way(block, BlockState::kPolling);
+        // The memory may have gone while others ran.
+        if (checking()) {
+            check_gm(block, "poll", "reads", gm, bytes, nullptr);
+        }
+        read();
+        seen = block.polls.observe(gm, bytes, to);
+    }
+    if (seen == Polls::Seen::kChanged) {
+        block.polls.clear();
+        block.run->note_progress(*block.device);
+    }
+    if (tracing()) {
+        trace_poll(block, owner, bytes, began_ns);
+    }
+}
+
+void after_write(Block& block) {
+    block.polls.clear();
+    block.run->note_progress(*block.device);
+    doorbell().ring();
+}
+
+void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes) {
+    void* to = reinterpret_cast<void*>(gm);
+    block.in_copy.store(true, std::memory_order_relaxed);
+    if (block.atomic == AIVOPS_EMU_ATOMIC_NONE) {
+        std::atomic_thread_fence(std::memory_order_release);
+        std::memcpy(to, from, bytes);
+    } else {
+        apply_atomic_elements(to, from, bytes, block.atomic, block.atomic_type);
+        block.device->counters().atomics.add(1);
+    }
+    block.in_copy.store(false, std::memory_order_relaxed);
+}
+
+uint32_t owner_of(Address gm) {
+    return memory_space().owner(gm).value_or(0);
+}
+
+} // namespace aivops::machine

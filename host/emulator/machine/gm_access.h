@@ -1,0 +1,31 @@
+// How instructions reach GM: small reads that may be polls, writes that others can see, and the traffic they count.
+#ifndef AIVOPS_MACHINE_GM_ACCESS_H
+#define AIVOPS_MACHINE_GM_ACCESS_H
+
+#include "block.h"
+
+#include <cstdint>
+
+namespace aivops::machine {
+
+uint32_t owner_of(Address gm);
+
+Traffic& traffic(Block& block, uint32_t owner);
+void count_read(Block& block, uint32_t owner, uint64_t bytes, bool small);
+void count_write(Block& block, uint32_t owner, uint64_t bytes, bool small);
+
+/// When a traced instruction begins; nobody asks otherwise.
+int64_t trace_clock();
+
+/// Reads a small piece of GM; when it was just read and has not changed, lets others run first.
+void read_small(Block& block, const char* name, uint32_t owner, Address gm, void* to, uint32_t bytes);
+
+/// Plain or, in atomic mode, element by element.
+void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes);
+
+/// Everything that others can see ends a block's polling and may end someone else's.
+void after_write(Block& block);
+
+} // namespace aivops::machine
+
+#endif // AIVOPS_MACHINE_GM_ACCESS_H

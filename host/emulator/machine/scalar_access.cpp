@@ -1,0 +1,120 @@
+// Scalar access to GM, through the core's data cache and past it.
+#include "access_check.h"
+#include "device.h"
+#include "element_atomics.h"
+#include "gm_access.h"
+#include "instructions.h"
+#include "report.h"
+#include "trace.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace aivops::machine {
+namespace {
+
+void load(Block& block, const char* name, const void* gm, void* value, uint32_t bytes, const void* place) {
+    InMachine inside(block);
+    const Address address = reinterpret_cast<Address>(gm);
+    uint32_t owner = checking() ? check_gm(block, name, "reads", address, bytes, place) : owner_of(address);
+    track_issue(block, Lane::kScalar);
+    read_small(block, name, owner, address, value, bytes);
+    track_gm(block, Lane::kScalar, name, address, bytes, false, true, place);
+}
+
+void store(Block& block, const char* name, void* gm, const void* value, uint32_t bytes, const void* place) {
+    InMachine inside(block);
+    const Address address = reinterpret_cast<Address>(gm);
+    const int64_t began_ns = trace_clock();
+    uint32_t owner = checking() ? check_gm(block, name, "writes", address, bytes, place) : owner_of(address);
+    track_issue(block, Lane::kScalar);
+    check_flag(block, address, value, bytes, place);
+    track_gm(block, Lane::kScalar, name, address, bytes, true, true, place);
+    std::atomic_thread_fence(std::memory_order_release);
+    block.in_copy.store(true, std::memory_order_relaxed);
+    std::memcpy(gm, value, bytes);
+    block.in_copy.store(false, std::memory_order_relaxed);
+    count_write(block, owner, bytes, true);
+    if (tracing()) {
+        trace_copy(block, name, true, owner, bytes, began_ns);
+    }
+    after_write(block);
+}
+
+} // namespace
+
+void gm_load(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
+    load(block_of(block), "scalar load", gm, value, bytes, AIVOPS_PLACE);
+    if (block_of(block).races != nullptr) {
+        InMachine inside(block_of(block));
+        check_races(block_of(block), block_of(block).cache.load(reinterpret_cast<Address>(gm), bytes), AIVOPS_PLACE);
+    }
+}
+
+void gm_store(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
+    store(block_of(block), "scalar store", gm, value, bytes, AIVOPS_PLACE);
+    if (block_of(block).races != nullptr) {
+        InMachine inside(block_of(block));
+        block_of(block).cache.store(reinterpret_cast<Address>(gm), value, bytes);
+    }
+}
+
+void gm_load_uncached(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
+    load(block_of(block), "load past the data cache", gm, value, bytes, AIVOPS_PLACE);
+}
+
+void gm_store_uncached(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
+    store(block_of(block), "store past the data cache", gm, value, bytes, AIVOPS_PLACE);
+}
+
+void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, const void* operand, const void* compare,
+               void* old_value) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    const uint32_t bytes = element_bytes(type);
+    const Address address = reinterpret_cast<Address>(gm);
+    if (bytes == 0 || address % bytes != 0) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK, "scalar atomic: " + hex(address) + " is not aligned to its type",
+                    AIVOPS_PLACE);
+    }
+    uint32_t owner =
+        checking() ? check_gm(block, "scalar atomic", "changes", address, bytes, AIVOPS_PLACE) : owner_of(address);
+    track_issue(block, Lane::kScalar);
+    track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, false, true, AIVOPS_PLACE);
+    track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, true, true, AIVOPS_PLACE);
+    const int64_t began_ns = trace_clock();
+    block.in_copy.store(true, std::memory_order_relaxed);
+    uint8_t before[8];
+    bool changed = apply_atomic(gm, operand, compare, before, atomic, type);
+    block.in_copy.store(false, std::memory_order_relaxed);
+    if (old_value != nullptr) {
+        std::memcpy(old_value, before, bytes);
+    }
+    block.device->counters().atomics.add(1);
+    if (changed) {
+        count_write(block, owner, bytes, true);
+        if (tracing()) {
+            trace_copy(block, "scalar atomic", true, owner, bytes, began_ns);
+        }
+        after_write(block);
+    } else if (block.polls.observe(address, bytes, before) == Polls::Seen::kUnchanged) {
+        give_way(block, BlockState::kPolling); // a compare-and-exchange that keeps failing waits like any poll
+    }
+}
+
+void cache_clean_invalidate(AivEmuBlock* handle, const void* gm, int entire, uint32_t) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    if (entire != 0) {
+        block.cache.clear();
+    } else {
+        block.cache.clean_and_invalidate(reinterpret_cast<Address>(gm));
+    }
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void memory_barrier(AivEmuBlock*, uint32_t) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+} // namespace aivops::machine

@@ -1,0 +1,105 @@
+// What orders: barriers and events inside a block, SyncAll and cross-core flags between blocks.
+#include "access_check.h"
+#include "device.h"
+#include "gm_access.h"
+#include "instructions.h"
+#include "kernel_run.h"
+#include "trace.h"
+
+namespace aivops::machine {
+namespace {
+
+constexpr uint32_t kCrossCoreIds = 16;
+
+int8_t& event(Block& block, uint32_t source, uint32_t destination, uint32_t id, const void* place) {
+    if (source >= Events::kPipes || destination >= Events::kPipes || id >= Events::kIds) {
+        raise_fault(block, AIVOPS_EMU_SYNCCHECK,
+                    "no such event: pipes " + std::to_string(source) + " to " + std::to_string(destination) + ", id " +
+                        std::to_string(id),
+                    place);
+    }
+    return block.events.at(source, destination, id);
+}
+
+void check_cross_core(Block& block, uint32_t mode, uint32_t id, const void* place) {
+    if (id >= kCrossCoreIds || mode > 1) {
+        raise_fault(block, AIVOPS_EMU_SYNCCHECK,
+                    mode > 1 ? "cross-core flag: mode " + std::to_string(mode) +
+                                   " involves a cube core, and an AIV kernel has none"
+                             : "cross-core flag: no id " + std::to_string(id) + "; there are 16",
+                    place);
+    }
+}
+
+} // namespace
+
+void pipe_barrier(AivEmuBlock* handle, uint32_t pipe) {
+    Block& block = block_of(handle);
+    if (block.races != nullptr) {
+        InMachine inside(block);
+        block.races->barrier(pipe);
+    }
+}
+
+void set_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint32_t id) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    int8_t& flag = event(block, source, destination, id, AIVOPS_PLACE);
+    if (flag > 0 && checking()) {
+        raise_fault(block, AIVOPS_EMU_SYNCCHECK,
+                    "SetFlag: event id " + std::to_string(id) + " is already set and nobody has waited for it",
+                    AIVOPS_PLACE);
+    }
+    ++flag;
+    if (block.races != nullptr) {
+        block.races->set_flag(source, destination, id);
+    }
+}
+
+void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint32_t id) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    int8_t& flag = event(block, source, destination, id, AIVOPS_PLACE);
+    // Another pipe may wait for what is set later in the program; the scalar pipe stops the program itself.
+    if (checking() && (flag < 0 || (flag == 0 && destination == AIVOPS_EMU_PIPE_S))) {
+        raise_fault(block, AIVOPS_EMU_DEADLOCK,
+                    "WaitFlag: event id " + std::to_string(id) + " was not set, so this waits for ever", AIVOPS_PLACE);
+    }
+    --flag;
+    if (block.races != nullptr) {
+        block.races->wait_flag(source, destination, id);
+    }
+}
+
+void sync_all(AivEmuBlock* handle) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    block.run->sync_all(block);
+}
+
+void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    check_cross_core(block, mode, id, AIVOPS_PLACE);
+    ++block.cross_core_sets[id];
+    after_write(block);
+}
+
+void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    check_cross_core(block, mode, id, AIVOPS_PLACE);
+    ++block.cross_core_waits[id];
+    block.cross_core_id = id;
+    block.cross_core_mode = mode;
+    const int64_t began_ns = trace_clock();
+    if (!block.run->cross_core_ready(block)) {
+        give_way(block, BlockState::kAtCrossCore);
+    }
+    block.run->note_progress(*block.device);
+    if (tracing()) {
+        trace_barrier(block, "CrossCoreWaitFlag", began_ns);
+    }
+}
+
+} // namespace aivops::machine
