@@ -157,6 +157,35 @@ def test_installed_kernels_verify(user_environment: FreshEnvironment) -> None:
     assert report["summary"]["kernels"] > 0
 
 
+def test_the_wheel_itself_verifies(user_environment: FreshEnvironment, aivops_wheel: Path) -> None:
+    """Without unpacking it; and what the verifier reads is what the manifest says."""
+    report = json.loads(
+        user_environment.run("aivops", "verify", "--profile", "aiv", "--format", "json", aivops_wheel)
+    )
+    assert (report["summary"]["errors"], report["summary"]["warnings"]) == (0, 0)
+    with zipfile.ZipFile(aivops_wheel) as archive:
+        manifest = json.loads(archive.read("aivops/kernels/manifest.json"))
+    expected = {
+        f"{aivops_wheel}/aivops/kernels/{binary['path']}": (
+            binary["machine"],
+            binary["architecture"],
+            {(kernel["name"], kernel["type"], kernel["args_size"]) for kernel in binary["kernels"]},
+        )
+        for binary in manifest["binaries"]
+    }
+    found = {
+        file["path"]: (
+            file["machine"],
+            file["architecture"],
+            {(kernel["name"], kernel["type"], kernel["args_size"]) for kernel in file["kernels"]},
+        )
+        for file in report["files"]
+        if file["path"].endswith(".o")
+    }
+    assert found == expected
+    assert report["summary"]["kernels"] == sum(len(kernels) for _, _, kernels in expected.values())
+
+
 def test_import_loads_nothing(user_environment: FreshEnvironment) -> None:
     output = user_environment.python(
         "import sys, aivops; print(sorted(n for n in sys.modules if n.startswith(('aivops', 'numpy', 'nanobind'))))"
