@@ -3,9 +3,11 @@
 #include "objects.h"
 
 #include "machine/doorbell.h"
+#include "machine/gm_words.h"
 #include "machine/memory.h"
 #include "machine/report.h"
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -123,10 +125,29 @@ aclError check_copy(const char* function, const void* dst, size_t dst_bytes, con
     return check_side(function, "src", src, src_bytes, from);
 }
 
+// Kernels may poll what is written here, and write what is read.
 void copy_now(void* dst, const void* src, size_t count) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    std::memmove(dst, src, count);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (count <= machine::kSmallBytes) {
+        std::array<std::byte, machine::kSmallBytes> piece;
+        machine::load_words(piece.data(), src, static_cast<uint32_t>(count));
+        machine::store_words(dst, piece.data(), static_cast<uint32_t>(count));
+    } else {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        std::memmove(dst, src, count);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    machine::doorbell().ring();
+}
+
+void fill_now(void* memory, int32_t value, size_t count) {
+    if (count <= machine::kSmallBytes) {
+        std::array<std::byte, machine::kSmallBytes> piece;
+        piece.fill(static_cast<std::byte>(value));
+        machine::store_words(memory, piece.data(), static_cast<uint32_t>(count));
+    } else {
+        std::atomic_thread_fence(std::memory_order_release);
+        std::memset(memory, value, count);
+    }
     machine::doorbell().ring();
 }
 
@@ -300,8 +321,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     if (aclError error = check_fill(__func__, devPtr, maxCount, count); error != ACL_SUCCESS) {
         return error;
     }
-    std::memset(devPtr, value, count);
-    machine::doorbell().ring();
+    fill_now(devPtr, value, count);
     return ACL_SUCCESS;
 }
 
@@ -311,10 +331,7 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         return error;
     }
     if (std::shared_ptr<StreamObject> found = find_stream(__func__, stream, true, error)) {
-        submit(*found, "fill", count, [=] {
-            std::memset(devPtr, value, count);
-            machine::doorbell().ring();
-        });
+        submit(*found, "fill", count, [=] { fill_now(devPtr, value, count); });
     }
     return error;
 }

@@ -1,6 +1,7 @@
 #include "block.h"
 
 #include "device.h"
+#include "gm_words.h"
 #include "kernel_run.h"
 #include "race_check.h"
 #include "report.h"
@@ -39,6 +40,7 @@ void unmap_guarded(uint8_t* usable, size_t bytes) {
 
 void run_block(void* argument) {
     Block& block = *static_cast<Block*>(argument);
+    block.own_stack.arrive(block.scheduler_stack);
     block.run->call_entry();
     {
         InMachine inside(block);
@@ -136,8 +138,7 @@ bool Polls::any_changed() const {
     }
     for (uint32_t index = 0; index < count_; ++index) {
         const Poll& poll = polls_[index];
-        if (std::memcmp(reinterpret_cast<const void*>(poll.gm), poll.content.data(), poll.bytes) != 0) {
-            std::atomic_thread_fence(std::memory_order_acquire);
+        if (!equal_words(reinterpret_cast<const void*>(poll.gm), poll.content.data(), poll.bytes)) {
             return true;
         }
     }
@@ -211,6 +212,7 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.polls.clear();
     block.events.clear();
     block.cache.clear();
+    block.own_stack.begin(stack, kStackBytes);
     block.context = make_context(stack, kStackBytes, run_block, &block);
 }
 
@@ -235,7 +237,9 @@ void raise_warning(Block& block, uint32_t category, const std::string& message, 
 
 void give_way(Block& block, BlockState state) {
     block.state = state;
+    block.own_stack.leave_for(block.scheduler_stack);
     aivops_switch_context(&block.context, block.scheduler);
+    block.own_stack.arrive(block.scheduler_stack);
 }
 
 } // namespace aivops::machine

@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "memory.h"
 #include "scalar_cache.h"
+#include "stack_annotations.h"
 #include "trace.h"
 
 #include <array>
@@ -120,6 +121,8 @@ struct Block : AivEmuBlock {
 
     SavedContext context = nullptr;   // of the block while it does not run
     SavedContext scheduler = nullptr; // of the scheduler while it runs
+    StackAnnotations own_stack;
+    StackAnnotations scheduler_stack;
     // 1 while the machine works for the block: a signal must not take the block away then.
     std::atomic<bool> in_machine{false};
     // What the machine touches GM with; a fault there is the kernel's.
@@ -186,14 +189,35 @@ void raise_warning(Block& block, uint32_t category, const std::string& message, 
 /// The table of instructions that kernels call.
 extern const AivEmuTable kInstructionTable;
 
-// While this lives the block cannot be taken away.
-class InMachine {
+// Raises one of a block's flags for as long as it lives. The handler that reads it runs on the same thread, so what it
+// must not see moved is the compiler's order only.
+class RaisedForHandlers {
   public:
-    explicit InMachine(Block& block) : block_(block) { block_.in_machine.store(true, std::memory_order_relaxed); }
-    ~InMachine() { block_.in_machine.store(false, std::memory_order_relaxed); }
+    explicit RaisedForHandlers(std::atomic<bool>& flag) : flag_(flag) {
+        flag_.store(true, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    ~RaisedForHandlers() {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        flag_.store(false, std::memory_order_relaxed);
+    }
+    RaisedForHandlers(const RaisedForHandlers&) = delete;
+    RaisedForHandlers& operator=(const RaisedForHandlers&) = delete;
 
   private:
-    Block& block_;
+    std::atomic<bool>& flag_;
+};
+
+// While this lives the block cannot be taken away.
+class InMachine : RaisedForHandlers {
+  public:
+    explicit InMachine(Block& block) : RaisedForHandlers(block.in_machine) {}
+};
+
+// While this lives faults are the kernel's: the machine touches what the kernel named, or runs the kernel's own code.
+class InCopy : RaisedForHandlers {
+  public:
+    explicit InCopy(Block& block) : RaisedForHandlers(block.in_copy) {}
 };
 
 } // namespace aivops::machine

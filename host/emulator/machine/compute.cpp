@@ -31,9 +31,8 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
             }
         }
     }
-    block.in_copy.store(true, std::memory_order_relaxed); // the kernel's own code: its faults are the kernel's
+    InCopy faults(block);
     instruction->execute(block.ub, instruction->parameters);
-    block.in_copy.store(false, std::memory_order_relaxed);
 }
 
 void* ub_scalar(AivEmuBlock* handle, uint32_t ub, uint32_t bytes, int write) {

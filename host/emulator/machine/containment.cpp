@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <thread>
 
@@ -22,7 +23,8 @@ namespace {
 constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 constexpr int kInterrupt = SIGURG; // ignored by default, so a late one does no harm
 constexpr std::chrono::milliseconds kWatchInterval{10};
-constexpr size_t kAlternateStackBytes = 64 * 1024;
+constexpr size_t kHandlerStackBytes = 64 * 1024; // beside what the CPU saves there
+constexpr unsigned long kSavedByCpu = 51;        // AT_MINSIGSTKSZ, which older headers do not know
 
 // Read in signal handlers: memory that is there from the thread's start.
 [[gnu::tls_model("initial-exec")]] thread_local Block* current_block = nullptr;
@@ -83,6 +85,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     if (ours) {
         last_fault = {signal, reinterpret_cast<Address>(info->si_addr), behind(interrupted_instruction(context))};
         block->state = BlockState::kFaulted;
+        block->own_stack.leave_for(block->scheduler_stack);
         redirect_signal_return(context, block->scheduler);
     } else {
         pass_on(signal, info, context);
@@ -101,30 +104,35 @@ void install_handlers() {
     sigaction(kInterrupt, &action, &previous_actions[kInterrupt]);
 }
 
+size_t alternate_stack_bytes() {
+    return kHandlerStackBytes + getauxval(kSavedByCpu);
+}
+
 // The calling thread's alternate stack, for as long as the thread lives.
 class AlternateStack {
   public:
     AlternateStack() {
         stack_t now{};
         sigaltstack(nullptr, &now);
-        if ((now.ss_flags & SS_DISABLE) == 0 && now.ss_size >= kAlternateStackBytes / 4) {
+        if ((now.ss_flags & SS_DISABLE) == 0 && now.ss_size >= bytes_ / 4) {
             return; // someone else's will do
         }
-        memory_ = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         previous_ = now;
         stack_t mine{};
         mine.ss_sp = memory_;
-        mine.ss_size = kAlternateStackBytes;
+        mine.ss_size = bytes_;
         sigaltstack(&mine, nullptr);
     }
     ~AlternateStack() {
         if (memory_ != nullptr) {
             sigaltstack(&previous_, nullptr);
-            munmap(memory_, kAlternateStackBytes);
+            munmap(memory_, bytes_);
         }
     }
 
   private:
+    const size_t bytes_ = alternate_stack_bytes();
     void* memory_ = nullptr;
     stack_t previous_{};
 };

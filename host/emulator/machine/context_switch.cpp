@@ -150,9 +150,11 @@ void redirect_signal_return(void* context, SavedContext to) {
     machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(&aivops_load_context);
     machine.gregs[REG_EFL] &= ~kDirectionFlag;
 #else
+    constexpr uint64_t kBranchType = 3 << 10; // an interrupted indirect branch must land on a mark; this is none
     machine.regs[1] = reinterpret_cast<uint64_t>(to);
     machine.sp = reinterpret_cast<uint64_t>(to);
     machine.pc = reinterpret_cast<uint64_t>(&aivops_load_context);
+    machine.pstate &= ~kBranchType;
 #endif
 }
 

@@ -92,9 +92,7 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         if (small) {
             read_small(block, copy.name, owner, gm, to + left, copy.block_bytes);
         } else {
-            block.in_copy.store(true, std::memory_order_relaxed);
-            std::memcpy(to + left, reinterpret_cast<const void*>(gm), copy.block_bytes);
-            block.in_copy.store(false, std::memory_order_relaxed);
+            read_gm(block, to + left, gm, copy.block_bytes);
             count_read(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
         }
         const uint64_t first = ub + left;
@@ -108,7 +106,6 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
     if (small) {
         return;
     }
-    std::atomic_thread_fence(std::memory_order_acquire);
     const uint64_t bytes = copy.block_count * uint64_t{copy.block_bytes};
     if (tracing()) {
         trace_copy(block, copy.name, false, owner, bytes, began_ns);

@@ -2,6 +2,8 @@
 #ifndef AIVOPS_MACHINE_COUNTERS_H
 #define AIVOPS_MACHINE_COUNTERS_H
 
+#include "gm_words.h"
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -31,8 +33,6 @@ struct Traffic {
     Count polls; // small reads of what was just read, counted here and nowhere else
     Count poll_bytes;
 };
-
-constexpr uint32_t kSmallBytes = 128;
 
 struct Counters {
     std::array<Traffic, kMaxOwners> by_owner;

@@ -73,7 +73,7 @@ bool Device::take_engine() {
     if (engine().exchange(true, std::memory_order_acquire)) {
         return false;
     }
-    engine_thread_ = pthread_self();
+    engine_thread_.store(pthread_self(), std::memory_order_relaxed);
     prepare_thread_for_kernels();
     return true;
 }

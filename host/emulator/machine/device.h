@@ -58,7 +58,7 @@ class Device {
     int64_t running_timeout_ns() const { return running_timeout_ns_.load(std::memory_order_relaxed); }
     std::atomic<uint64_t>& progress() { return progress_; }
     Block* running() const { return running_.load(std::memory_order_acquire); }
-    pthread_t engine_thread() const { return engine_thread_; }
+    pthread_t engine_thread() const { return engine_thread_.load(std::memory_order_relaxed); }
     uint64_t switches() const { return switches_.load(std::memory_order_relaxed); }
     void count_switch() { switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
     /// Set by the watchdog: the running block must end.
@@ -88,7 +88,7 @@ class Device {
     std::atomic<uint32_t> pending_{0};
 
     std::atomic<bool> engine_{false};
-    pthread_t engine_thread_{};
+    std::atomic<pthread_t> engine_thread_{};
     std::atomic<Block*> running_{nullptr};
     std::atomic<int64_t> running_timeout_ns_{0};
     std::atomic<uint64_t> progress_{0};

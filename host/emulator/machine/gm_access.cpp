@@ -4,6 +4,7 @@
 #include "device.h"
 #include "doorbell.h"
 #include "element_atomics.h"
+#include "gm_words.h"
 #include "kernel_run.h"
 #include "machine.h"
 #include "trace.h"
@@ -39,14 +40,7 @@ int64_t trace_clock() {
 
 void read_small(Block& block, const char* name, uint32_t owner, Address gm, void* to, uint32_t bytes) {
     const int64_t began_ns = trace_clock();
-    const void* from = reinterpret_cast<const void*>(gm);
-    auto read = [&] {
-        block.in_copy.store(true, std::memory_order_relaxed);
-        std::memcpy(to, from, bytes);
-        block.in_copy.store(false, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_acquire);
-    };
-    read();
+    read_gm(block, to, gm, bytes);
     Polls::Seen seen = block.polls.observe(gm, bytes, to);
     if (seen == Polls::Seen::kFirst) {
         count_read(block, owner, bytes, true);
@@ -67,7 +61,7 @@ void read_small(Block& block, const char* name, uint32_t owner, Address gm, void
         if (checking()) {
             check_gm(block, "poll", "reads", gm, bytes, nullptr);
         }
-        read();
+        read_gm(block, to, gm, bytes);
         seen = block.polls.observe(gm, bytes, to);
     }
     if (seen == Polls::Seen::kChanged) {
@@ -85,17 +79,29 @@ void after_write(Block& block) {
     doorbell().ring();
 }
 
+void read_gm(Block& block, void* to, Address gm, uint64_t bytes) {
+    const void* from = reinterpret_cast<const void*>(gm);
+    InCopy faults(block);
+    if (bytes <= kSmallBytes) {
+        load_words(to, from, static_cast<uint32_t>(bytes));
+    } else {
+        std::memcpy(to, from, bytes);
+        std::atomic_thread_fence(std::memory_order_acquire);
+    }
+}
+
 void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes) {
     void* to = reinterpret_cast<void*>(gm);
-    block.in_copy.store(true, std::memory_order_relaxed);
-    if (block.atomic == AIVOPS_EMU_ATOMIC_NONE) {
-        std::atomic_thread_fence(std::memory_order_release);
-        std::memcpy(to, from, bytes);
-    } else {
+    InCopy faults(block);
+    if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
         apply_atomic_elements(to, from, bytes, block.atomic, block.atomic_type);
         block.device->counters().atomics.add(1);
+    } else if (bytes <= kSmallBytes) {
+        store_words(to, from, static_cast<uint32_t>(bytes));
+    } else {
+        std::atomic_thread_fence(std::memory_order_release);
+        std::memcpy(to, from, bytes);
     }
-    block.in_copy.store(false, std::memory_order_relaxed);
 }
 
 uint32_t owner_of(Address gm) {

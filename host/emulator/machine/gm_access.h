@@ -20,6 +20,9 @@ int64_t trace_clock();
 /// Reads a small piece of GM; when it was just read and has not changed, lets others run first.
 void read_small(Block& block, const char* name, uint32_t owner, Address gm, void* to, uint32_t bytes);
 
+/// Copies, small pieces as gm_words.h says.
+void read_gm(Block& block, void* to, Address gm, uint64_t bytes);
+
 /// Plain or, in atomic mode, element by element.
 void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes);
 

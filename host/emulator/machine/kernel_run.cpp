@@ -143,7 +143,9 @@ void KernelRun::resume(Device& device, Core& core) {
     std::span<uint8_t> locals = launch_.image->block_locals();
     std::copy(core.locals.begin(), core.locals.end(), locals.begin());
     set_current_block(&block);
+    block.scheduler_stack.leave_for(block.own_stack);
     aivops_switch_context(&block.scheduler, block.context);
+    block.scheduler_stack.arrive(block.own_stack);
     set_current_block(nullptr);
     std::copy(locals.begin(), locals.end(), core.locals.begin());
     device.set_running(nullptr, 0);

@@ -3,6 +3,7 @@
 #include "device.h"
 #include "element_atomics.h"
 #include "gm_access.h"
+#include "gm_words.h"
 #include "instructions.h"
 #include "report.h"
 #include "trace.h"
@@ -30,10 +31,10 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
     track_issue(block, Lane::kScalar);
     check_flag(block, address, value, bytes, place);
     track_gm(block, Lane::kScalar, name, address, bytes, true, true, place);
-    std::atomic_thread_fence(std::memory_order_release);
-    block.in_copy.store(true, std::memory_order_relaxed);
-    std::memcpy(gm, value, bytes);
-    block.in_copy.store(false, std::memory_order_relaxed);
+    {
+        InCopy faults(block);
+        store_words(gm, value, bytes);
+    }
     count_write(block, owner, bytes, true);
     if (tracing()) {
         trace_copy(block, name, true, owner, bytes, began_ns);
@@ -83,10 +84,12 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, false, true, AIVOPS_PLACE);
     track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, true, true, AIVOPS_PLACE);
     const int64_t began_ns = trace_clock();
-    block.in_copy.store(true, std::memory_order_relaxed);
     uint8_t before[8];
-    bool changed = apply_atomic(gm, operand, compare, before, atomic, type);
-    block.in_copy.store(false, std::memory_order_relaxed);
+    bool changed = false;
+    {
+        InCopy faults(block);
+        changed = apply_atomic(gm, operand, compare, before, atomic, type);
+    }
     if (old_value != nullptr) {
         std::memcpy(old_value, before, bytes);
     }
