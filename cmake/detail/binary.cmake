@@ -63,6 +63,7 @@ endfunction()
 function(_aivops_compile_sources objects target machine architecture)
     cmake_parse_arguments(PARSE_ARGV 4 arg "" "FOLDER" "SOURCES;STALE")
     get_target_property(compiler AivOps::toolkit-${machine} AIVOPS_COMPILER)
+    _aivops_tool_command(ccec ${compiler})
     _aivops_compile_arguments(arguments ${target} ${machine} ${architecture})
 
     _aivops_record_command("${arg_FOLDER}/compile.txt" ${AIVOPS_COMPILER_LAUNCHER} ${arguments})
@@ -77,8 +78,8 @@ function(_aivops_compile_sources objects target machine architecture)
             COMMAND "${CMAKE_COMMAND}" -E rm -f "${object}" ${arg_STALE}
             COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
             COMMAND
-                ${AIVOPS_COMPILER_LAUNCHER} "$<TARGET_FILE:${compiler}>" -c -x cce "${arguments}" "${source}"
-                -o "${object}" -MD -MT "${object}" -MF "${object}.d"
+                ${AIVOPS_COMPILER_LAUNCHER} ${ccec} -c -x cce "${arguments}" "${source}" -o "${object}" -MD
+                -MT "${object}" -MF "${object}.d"
             DEPENDS "${source}" "${arg_FOLDER}/compile.txt" ${compiler} "$<TARGET_FILE:${compiler}>"
             DEPFILE "${object}.d"
             COMMENT "Compiling ${shown} for ${machine}, ${architecture}"
@@ -93,8 +94,9 @@ endfunction()
 # The command line of CANN's kernel link.
 function(_aivops_link_command out machine output)
     get_target_property(linker AivOps::toolkit-${machine} AIVOPS_LINKER)
+    _aivops_tool_command(command ${linker})
     set(${out}
-        "$<TARGET_FILE:${linker}>"
+        ${command}
         -m
         aicorelinux
         -Ttext=0
@@ -115,6 +117,7 @@ function(_aivops_link_and_verify target machine architecture)
     get_target_property(version AivOps::toolkit-${machine} AIVOPS_VERSION)
     set(temporary "${arg_OUTPUT}.unverified")
     _aivops_link_command(link ${machine} "${temporary}" ${arg_OBJECTS})
+    _aivops_tool_command(verify AivOps::verify)
     list(TRANSFORM arg_KERNELS PREPEND --kernel= OUTPUT_VARIABLE kernels)
     set(layout "")
     if(DEFINED arg_LAYOUT)
@@ -135,9 +138,9 @@ function(_aivops_link_and_verify target machine architecture)
         COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
         COMMAND ${link}
         COMMAND
-            "$<TARGET_FILE:AivOps::verify>" --profile aiv --architecture ${architecture} ${kernels} --move-to
-            "${arg_OUTPUT}" --record "${arg_OUTPUT}.json" ${layout} --toolkit-name "${name}" --toolkit-version
-            "${version}" --target ${target} "${temporary}"
+            ${verify} --profile aiv --architecture ${architecture} ${kernels} --move-to "${arg_OUTPUT}"
+            --record "${arg_OUTPUT}.json" ${layout} --toolkit-name "${name}" --toolkit-version "${version}"
+            --target ${target} "${temporary}"
         DEPENDS
             ${arg_OBJECTS}
             ${arg_LAYOUT}
@@ -190,7 +193,7 @@ function(_aivops_add_binaries target architecture)
     set(output_root "${CMAKE_CURRENT_BINARY_DIR}/kernels${config}")
 
     # Layouts of `ascend` binaries come from the emulated build of the same sources.
-    _aivops_host_cpu(cpu)
+    _aivops_emulated_cpu(cpu)
     set(emulated "emulated-${cpu}")
     set(machines ${arg_MACHINES})
     set(needs_twin FALSE)

@@ -3,7 +3,7 @@
 
 function(_aivops_add_editor_target target architecture)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-    _aivops_host_cpu(cpu)
+    _aivops_emulated_cpu(cpu)
     set(toolkit AivOps::toolkit-emulated-${cpu})
     if(NOT "CXX" IN_LIST languages OR NOT TARGET ${toolkit})
         return()

@@ -10,11 +10,12 @@ function(_aivops_add_manifest out destination)
     string(MAKE_C_IDENTIFIER "${destination}" id)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/kernels${config}/${id}")
     set(manifest "${folder}/manifest.json")
+    _aivops_tool_command(verify AivOps::verify)
     _aivops_record_command("${folder}/manifest.txt" ${arg_ENTRIES})
     add_custom_command(
         OUTPUT "${manifest}"
         COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
-        COMMAND "$<TARGET_FILE:AivOps::verify>" --write-manifest "${manifest}" ${arg_ENTRIES}
+        COMMAND ${verify} --write-manifest "${manifest}" ${arg_ENTRIES}
         DEPENDS
             ${arg_TARGETS}
             ${arg_RECORDS}

@@ -75,7 +75,7 @@ endfunction()
 # on success. NEED_CANN asks for CANN whatever AIVOPS_MACHINES says.
 function(_aivops_select_toolkits error)
     cmake_parse_arguments(PARSE_ARGV 1 arg "NEED_CANN" "" "")
-    _aivops_host_cpu(cpu)
+    _aivops_emulated_cpu(cpu)
     set(selected "emulated-${cpu}")
     _aivops_named_toolkit(root problem)
     if(problem STREQUAL "" AND NOT root STREQUAL "")
@@ -123,7 +123,7 @@ endfunction()
 # Machines by name; `emulated` is short for the emulated machine of this host's processor, no name for the selected
 # toolkit's.
 function(_aivops_resolve_machines out error names)
-    _aivops_host_cpu(cpu)
+    _aivops_emulated_cpu(cpu)
     if(names STREQUAL "")
         get_target_property(names AivOps::toolkit AIVOPS_MACHINE)
     endif()

@@ -17,6 +17,25 @@ function(_aivops_host_cpu out)
     set(${out} "${cpu}" PARENT_SCOPE)
 endfunction()
 
+# The processor that emulated kernels are made for: that of the emulated toolkit at hand.
+function(_aivops_emulated_cpu out)
+    _aivops_host_cpu(cpu)
+    if(NOT TARGET AivOps::toolkit-emulated-${cpu} AND TARGET AivOps::toolkit-emulated-aarch64)
+        set(cpu aarch64)
+    endif()
+    set(${out} "${cpu}" PARENT_SCOPE)
+endfunction()
+
+# The command that runs a tool. One that this very build makes for another processor runs under the emulator of that.
+function(_aivops_tool_command out tool)
+    get_target_property(imported ${tool} IMPORTED)
+    set(command "$<TARGET_FILE:${tool}>")
+    if(CMAKE_CROSSCOMPILING AND NOT imported)
+        list(PREPEND command ${CMAKE_CROSSCOMPILING_EMULATOR})
+    endif()
+    set(${out} "${command}" PARENT_SCOPE)
+endfunction()
+
 # MACHINE, NAME, VERSION, ROOT, COMPILER and LINKER (targets), PROBED (whether the compiler exists already and is to be
 # asked what it can do), INCLUDE_DIRECTORIES.
 function(_aivops_define_toolkit)

@@ -1,0 +1,318 @@
+"""The toolkit, the verifier and the collectives built for aarch64 and run under qemu-user.
+
+qemu runs one instruction after the other as x86_64 would, so what a weaker memory order allows does not happen here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from collectives.reference import bits, fold, numbers
+from elftools.elf.elffile import ELFFile
+from emulator.conftest import KernelCompiler
+from emulator.ports.registers import check_numbers, check_rounding
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("aarch64")]
+
+HERE = Path(__file__).parent
+TOOLCHAIN = HERE / "aarch64-linux-gnu.cmake"
+SYSROOT = Path("/usr/aarch64-linux-gnu")
+CXX = "aarch64-linux-gnu-g++"
+EMULATOR = ("qemu-aarch64", "-L", str(SYSROOT))
+EM_AARCH64 = 183
+EXCEPTION, TIMEOUT, TRAP, CUBE_EXCEPTION = 507035, 507034, 507036, 507015
+
+
+@dataclass(frozen=True)
+class CrossCompiler(KernelCompiler):
+    """The toolkit's drivers under qemu."""
+
+    @property
+    def include(self) -> Path:
+        return self.toolkit / "aarch64-linux/asc/include"
+
+    def run(self, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return super().run(*EMULATOR, *arguments, cwd=cwd)
+
+
+@dataclass(frozen=True)
+class Port:
+    """What was built: a tree, and the kernels installed from it."""
+
+    tree: Path
+    kernels: Path
+
+    @property
+    def toolkit(self) -> Path:
+        return self.tree / "aivops/toolkit"
+
+    @property
+    def compiler(self) -> CrossCompiler:
+        return CrossCompiler(self.toolkit, {"AIVOPS_EMU_CXX": CXX})
+
+    def command(self, program: str, *arguments: object) -> list[str]:
+        return [*EMULATOR, str(self.tree / program), *map(str, arguments)]
+
+    def run(self, program: str, *arguments: object, given: str = "", **variables: str) -> str:
+        done = subprocess.run(
+            self.command(program, *arguments),
+            input=given,
+            env={**os.environ, "AIVOPS_EMU_MEMORY": "256M", **variables},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+def build(*command: object) -> None:
+    environment = {**os.environ, "AIVOPS_EMU_CXX": CXX}
+    done = subprocess.run(
+        [str(part) for part in command], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def port(build_dir: Path) -> Port:
+    for tool in (CXX, EMULATOR[0]):
+        if shutil.which(tool) is None:
+            pytest.skip(
+                f"{tool} is not installed; on Debian: apt-get install g++-aarch64-linux-gnu qemu-user"
+            )
+    tree = build_dir / "aarch64"
+    build(
+        *("cmake", "-S", HERE, "-B", tree, "-G", "Ninja", "--toolchain", TOOLCHAIN),
+        *("-DAIVOPS_ARCHITECTURES=dav-c220-vec", "-DCMAKE_BUILD_TYPE=Release"),
+    )
+    build("cmake", "--build", tree)
+    installed = tree / "installed"
+    build("cmake", "--install", tree, "--prefix", installed)
+    return Port(tree, installed / "kernels")
+
+
+def programs_and_libraries(port: Port) -> Iterator[Path]:
+    yield port.tree / "aivops/host/tools/aivops-verify"
+    yield from (port.toolkit / "tools/ccec_compiler/bin").iterdir()
+    yield from (port.toolkit / "lib64").iterdir()
+    yield from port.kernels.rglob("*.o")
+
+
+def test_everything_is_for_aarch64(port: Port) -> None:
+    files = list(programs_and_libraries(port))
+    assert len(files) > 30
+    for file in files:
+        with file.open("rb") as stream:
+            assert ELFFile(stream).header["e_machine"] == "EM_AARCH64", file
+        assert struct.unpack_from("<H", file.read_bytes(), 18) == (EM_AARCH64,), file
+    assert {file.parents[1].name for file in port.kernels.rglob("*.o")} == {"emulated-aarch64"}
+    description = (port.toolkit / "share/info/aivops/toolkit.json").read_text()
+    assert '"machine":"emulated-aarch64"' in description
+    assert '"e_machine":183' in description
+
+
+def test_the_verifier_finds_nothing_in_the_kernels(port: Port) -> None:
+    output = port.run(
+        "aivops/host/tools/aivops-verify", "--profile", "aiv", "--fail-on", "warning", port.kernels
+    )
+    assert "emulated-aarch64" in output
+
+
+@pytest.mark.parametrize("flow", ["documented_flow", "documented_mistakes"])
+def test_c_hosts_see_what_is_documented(port: Port, small_kernels: Path, tmp_path: Path, flow: str) -> None:
+    config = tmp_path / "acl.json"
+    config.write_text('{"err_msg_mode": "1"}')
+    output = port.run(flow, small_kernels, config)
+    assert output.endswith({"documented_flow": "done\n", "documented_mistakes": " calls, 0 wrong\n"}[flow])
+
+
+@pytest.fixture(scope="module")
+def small_kernels(port: Port, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = Path(shutil.copy(HERE.parent / "kernels.asc", tmp_path_factory.mktemp("small")))
+    return port.compiler.build(source, "-g")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a launch ended."""
+
+    code: int
+    memory: bytes
+    message: str
+
+
+def launch(port: Port, kernels: Path, *lines: str) -> list[Ending]:
+    output = port.run(
+        "launches",
+        kernels,
+        given="".join(f"{line}\n" for line in lines),
+        AIVOPS_EMU_TIMEOUT_INTERVAL_US="1000",
+    )
+    endings = []
+    for code, memory, message in re.findall(r"^(\d+) (\S+) (.*)$", output, re.MULTILINE):
+        endings.append(Ending(int(code), b"" if memory == "-" else bytes.fromhex(memory), message))
+    assert len(endings) == len(lines), output
+    return endings
+
+
+FAULTS = [
+    ("wild_pointer 4 1 0 u64:0x10", EXCEPTION, "touches an address that it must not"),
+    ("trap_here 4 1 0 u64:0", TRAP, "trap"),
+    ("recurse 4 1 0 u64:10000", EXCEPTION, "overflows its stack"),
+    ("set_twice 4 1 0 u64:0", EXCEPTION, "event id 0 is already set"),
+    ("miss 4 1 0 u64:0", TIMEOUT, "3 of 4 blocks wait in SyncAll"),
+    ("silent 4 1 0 u64:0", CUBE_EXCEPTION, ".ascend.meta.silent"),
+    ("endless 1 0 20000 u64:0", TIMEOUT, "never comes back"),
+    ("relay 1 0 20000 gm:32 gm:32 u32:1 u32:2", TIMEOUT, "block 0 polls 0x"),
+    ("wide_poll 1 0 20000 gm:256 u32:1 u32:256", TIMEOUT, "nothing moved"),
+]
+EMPTY = "empty 48 1 0 u64:0"
+
+
+def test_what_kernels_do_wrong_becomes_an_error_and_the_device_goes_on(
+    port: Port, small_kernels: Path
+) -> None:
+    lines = [line for _ in range(3) for fault in FAULTS for line in (fault[0], EMPTY)]
+    endings = launch(port, small_kernels, *lines)
+    for (line, code, words), wrong, after in zip(FAULTS * 3, endings[::2], endings[1::2], strict=True):
+        assert wrong.code == code, (line, wrong)
+        assert words in wrong.message, (line, wrong)
+        assert after.code == 0, (line, after)
+
+
+def test_reports_name_the_authors_line(port: Port, small_kernels: Path) -> None:
+    (ending,) = launch(port, small_kernels, "wild_pointer 1 0 0 u64:0x10")
+    place = re.search(r"kernels\.asc:(\d+)\)", ending.message)
+    assert place is not None, ending
+    lines = (HERE.parent / "kernels.asc").read_text().splitlines()
+    assert any("address = 1" in line for line in lines[int(place[1]) - 1 : int(place[1]) + 1])
+
+
+def test_blocks_meet(port: Port, small_kernels: Path) -> None:
+    (ending,) = launch(port, small_kernels, "meet 48 1 0 gm:1536")
+    assert ending.code == 0
+    found = np.frombuffer(ending.memory, np.uint32).reshape(48, 8)[:, 0]
+    assert (found == (np.arange(48) + 1) % 48 + 1).all()
+
+
+def test_a_block_keeps_its_registers_and_its_rounding(port: Port, tmp_path: Path) -> None:
+    source = Path(shutil.copy(HERE / "registers.asc", tmp_path))
+    kernels = port.compiler.build(source, f"-I{HERE.parents[2] / 'device/include'}")
+    numbers_kept, rounding = launch(
+        port, kernels, "keep_numbers 48 1 0 gm:1536", "keep_rounding 48 1 0 gm:1536"
+    )
+    assert (numbers_kept.code, rounding.code) == (0, 0)
+    check_numbers(numbers_kept.memory)
+    check_rounding(rounding.memory)
+
+
+RANKS = 4
+
+
+def collective_calls(seed: int) -> dict[str, tuple[str, list[np.ndarray | None], list[np.ndarray | None]]]:
+    """By name: what collectives.cpp reads in `calls`, and every rank's input and expected output."""
+    x = [numbers((40_003,), np.float32, seed + r) for r in range(RANKS)]
+    wide = [numbers((RANKS, 5001), np.int32, seed + r) for r in range(RANKS)]
+    raw = [bits((RANKS, 777), np.uint8, seed + r) for r in range(RANKS)]
+    half = [numbers((3001,), np.float16, seed + r) for r in range(RANKS)]
+    lengths = [5, 0, 3000, 17]
+    x_rows = [x[r][: lengths[r]] for r in range(RANKS)]
+    ends = np.cumsum(lengths)
+    exchanged = [[x[i][: (i + 2 * j) % 5 * 100] for j in range(RANKS)] for i in range(RANKS)]
+    matrix = " ".join(str(len(part)) for row in exchanged for part in row)
+    row = " ".join(map(str, lengths))
+    everywhere = range(RANKS)
+
+    def on(root: int, array: np.ndarray) -> list[np.ndarray | None]:
+        return [array if r == root else None for r in everywhere]
+
+    return {
+        "all_gather": ("all_gather float32 40003 sum 0 0", list(x), [np.stack(x)] * RANKS),
+        "all_gather_v": (
+            f"all_gather_v float32 0 sum 0 0 {row}",
+            list(x_rows),
+            [np.concatenate(x_rows)] * RANKS,
+        ),
+        "all_reduce": ("all_reduce float32 40003 sum 0 0", list(x), [fold(x, "sum")] * RANKS),
+        "all_reduce_half": ("all_reduce float16 3001 prod 0 0", list(half), [fold(half, "prod")] * RANKS),
+        "reduce_scatter": (
+            "reduce_scatter int32 5001 sum 0 0",
+            list(wide),
+            [fold(wide, "sum")[r] for r in everywhere],
+        ),
+        "reduce_scatter_v": (
+            f"reduce_scatter_v float32 0 max 0 0 {row}",
+            [x[r][: ends[-1]] for r in everywhere],
+            list(np.split(fold([a[: ends[-1]] for a in x], "max"), ends[:-1])),
+        ),
+        "all_to_all": (
+            "all_to_all uint8 777 sum 0 0",
+            list(raw),
+            [np.stack([raw[i][r] for i in everywhere]) for r in everywhere],
+        ),
+        "all_to_all_v": (
+            f"all_to_all_v float32 0 sum 0 0 {matrix}",
+            [np.concatenate(exchanged[r]) for r in everywhere],
+            [np.concatenate([exchanged[i][r] for i in everywhere]) for r in everywhere],
+        ),
+        "broadcast": ("broadcast float32 40003 sum 2 0", on(2, x[2]), [x[2]] * RANKS),
+        "scatter": ("scatter int32 5001 sum 1 0", on(1, wide[1]), list(wide[1])),
+        "gather": ("gather float32 40003 sum 3 0", list(x), on(3, np.stack(x))),
+        "reduce": ("reduce int32 20004 min 1 0", list(wide), on(1, fold(wide, "min"))),
+        "send": ("send/recv float32 40003 sum 3 1", on(3, x[0]), on(1, x[0])),
+        "barrier": ("barrier uint8 0 sum 0 0", [None] * RANKS, [None] * RANKS),
+    }
+
+
+def run_collectives(port: Port, folder: Path, seed: int, **variables: str) -> None:
+    calls = collective_calls(seed)
+    with (folder / "calls").open("w") as file:
+        for name, (line, inputs, _) in calls.items():
+            file.write(f"{name} {line}\n")
+            for rank, array in enumerate(inputs):
+                (folder / f"{name}.{rank}.in").write_bytes(b"" if array is None else array.tobytes())
+    arguments: list[Any] = [port.toolkit, port.kernels, RANKS, 48, folder]
+    assert port.run("collectives", *arguments, **variables) == "done\n"
+    for name, (_, _, outputs) in calls.items():
+        for rank, array in enumerate(outputs):
+            file = folder / f"{name}.{rank}.out"
+            found = file.read_bytes() if file.exists() else b""
+            assert found == (b"" if array is None else array.tobytes()), (name, rank)
+
+
+def test_every_collective_gives_what_numpy_says(port: Port, tmp_path: Path) -> None:
+    run_collectives(port, tmp_path, 1)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_collective_is_clean_under_strict_checks(port: Port, tmp_path: Path, seed: int) -> None:
+    run_collectives(port, tmp_path, 10 + seed, AIVOPS_EMU_CHECK="strict", AIVOPS_EMU_SEED=str(seed))
+
+
+def test_ranks_in_processes_of_their_own_meet(port: Port, tmp_path: Path) -> None:
+    kernel = port.compiler.build(Path(shutil.copy(HERE.parent / "hccl/mesh_gather.asc", tmp_path)))
+    command = port.command("mesh_gather_host", kernel, 70001, 10, tmp_path / "root")
+    processes = [
+        subprocess.Popen(
+            command,
+            env={**os.environ, "AIVOPS_EMU_MEMORY": "256M", "RANK": str(rank), "WORLD_SIZE": "3"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(3)
+    ]
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
+    assert outputs == [f"rank {rank} of 3 gathered 10 times\n" for rank in range(3)]
