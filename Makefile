@@ -13,7 +13,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 CXX_SOURCES = $(shell git ls-files '*.h' '*.cpp' '*.c' '*.asc')
 CMAKE_SOURCES = $(shell git ls-files '*CMakeLists.txt' '*.cmake' '*.cmake.in')
 
-.PHONY: demo dev test test-long lint format wheel clean
+.PHONY: demo dev test test-long test-sanitized lint format wheel clean
 
 demo: dev
 	$(BIN)/aivops demo
@@ -33,6 +33,10 @@ test: lint dev
 
 test-long: dev
 	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
+
+test-sanitized: $(VENV)/tools
+	$(BIN)/python tests/sanitizers/run.py address,undefined
+	$(BIN)/python tests/sanitizers/run.py thread
 
 lint: $(VENV)/tools
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
