@@ -1,7 +1,8 @@
-// Groups and communicators of aivops; aivops._local_group and aivops._communicator wrap them for arrays.
+// Communicators of aivops; aivops._communicator wraps them for arrays.
 #include "register.h"
 
-#include "local_group.h"
+#include "communicator.h"
+#include "python_bootstrap.h"
 #include "types.h"
 
 #include <nanobind/stl/optional.h>
@@ -38,6 +39,12 @@ void translate(const std::exception_ptr& pointer, void*) {
         instance.attr("rank") = error.rank;
         instance.attr("peer") = error.peer;
         PyErr_SetObject(type.ptr(), instance.ptr());
+    } catch (const PeerDiedError& error) {
+        const nb::object type = error_type("PeerDiedError");
+        const nb::object instance = type(error.what());
+        instance.attr("rank") = error.rank;
+        instance.attr("peer") = error.peer;
+        PyErr_SetObject(type.ptr(), instance.ptr());
     } catch (const PeerFailedError& error) {
         PyErr_SetString(error_type("PeerFailedError").ptr(), error.what());
     }
@@ -68,11 +75,22 @@ void register_comm(nb::module_& m) {
             "algorithm"_a, "timeout"_a.none());
 
     nb::class_<Communicator>(m, "Communicator", "One rank of a group.")
+        .def(
+            "__init__",
+            [](Communicator* self, const Device& device, nb::object bootstrap, uint64_t window_bytes, uint32_t blocks,
+               const Timeout& timeout, const KernelSet& kernels) {
+                auto transport = std::make_shared<PythonBootstrap>(std::move(bootstrap));
+                const nb::gil_scoped_release released;
+                new (self) Communicator(device, std::move(transport), Terms{window_bytes, blocks, timeout}, kernels);
+            },
+            "device"_a, "bootstrap"_a, "window_bytes"_a, "blocks"_a, "timeout"_a.none(), "kernels"_a)
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def_prop_ro("device", &Communicator::device)
         .def_prop_ro("stream", &Communicator::stream, "Where launches go that name no stream.")
-        .def_prop_ro("window", [](const Communicator& self) { return self.window().memory(); })
+        .def(
+            "window", [](const Communicator& self, uint32_t rank) { return self.window().shared().of(rank); }, "rank"_a,
+            "The window of a rank, as this rank's device reaches it.")
         .def(
             "run",
             [](Communicator& self, const Collective& call, std::uintptr_t input, std::uintptr_t output) {
@@ -83,16 +101,15 @@ void register_comm(nb::module_& m) {
         .def("launch", &Communicator::launch, "call"_a, "input"_a, "output"_a, "stream"_a,
              nb::call_guard<nb::gil_scoped_release>(), "Queue a collective on arrays in device memory.")
         .def("wait", &Communicator::wait, "stream"_a, "timeout"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
-             "Wait for what is queued and raise what failed.");
-
-    nb::class_<LocalGroup>(m, "LocalGroup", "Ranks of this process, one per device.")
-        .def(nb::init<const std::vector<Device>&, uint64_t, uint32_t, const Timeout&, const KernelSet&>(), "devices"_a,
-             "window_bytes"_a, "blocks"_a, "timeout"_a, "kernels"_a)
-        .def("communicator", &LocalGroup::communicator, "rank"_a, nb::rv_policy::reference_internal)
-        .def("abort", &LocalGroup::abort, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Wait for what is queued and raise what failed.")
+        .def("stop", &Communicator::stop, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Make every call of this rank fail, those that wait at once.")
+        .def("abort", &Communicator::abort, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),
              "Make every call of every rank fail, those that wait at once.")
-        .def("recover", &LocalGroup::recover, nb::call_guard<nb::gil_scoped_release>(),
-             "Make an aborted group usable again; no rank may be in a call.");
+        .def("recover", &Communicator::recover, nb::call_guard<nb::gil_scoped_release>(),
+             "Make it usable again, if done on all ranks while none is in a call.")
+        .def("close", &Communicator::close, nb::call_guard<nb::gil_scoped_release>(),
+             "Give the windows back, together with all other ranks.");
 }
 
 } // namespace aivops::bindings

@@ -2,8 +2,15 @@
 
 #include "types.h"
 
+#include <aivops/window_layout.h>
+
+#include <algorithm>
+
 namespace aivops {
 namespace {
+
+constexpr double kSecondsBetweenLooks = 0.1;
+constexpr double kAbortSeconds = 5;
 
 // Scratch memory only grows, so that repeated calls allocate nothing.
 Buffer reserve(std::optional<Buffer>& scratch, const Device& device, uint64_t bytes) {
@@ -23,6 +30,15 @@ void require_bytes(const Collective& call, const char* what, const Buffer& buffe
     }
 }
 
+uint32_t lanes_for(const Peers& peers, const Terms& terms) {
+    const uint32_t lanes = std::min(peers.vector_cores(), kMaxLanes);
+    if (terms.blocks > lanes) {
+        throw InvalidValueError("Communicator: " + std::to_string(terms.blocks) + " blocks, but a device has " +
+                                std::to_string(lanes) + " vector cores for them to run at the same time");
+    }
+    return lanes;
+}
+
 std::string kernel_name(const Algorithm& algorithm, const Collective& call, bool sends) {
     if (call.operation == Operator::kBarrier) {
         return std::string(algorithm.kernel);
@@ -36,16 +52,20 @@ std::string kernel_name(const Algorithm& algorithm, const Collective& call, bool
 
 } // namespace
 
-Communicator::Communicator(const Device& device, uint32_t rank, uint64_t window_bytes, GroupState& group)
-    : device_(device), stream_(device), rank_(rank), group_(group),
-      window_(device, window_bytes, group.lanes, group.size) {
+Communicator::Communicator(const Device& device, std::shared_ptr<Bootstrap> bootstrap, const Terms& terms,
+                           const KernelSet& kernels)
+    : device_(device), bootstrap_(std::move(bootstrap)), kernel_set_(kernels), terms_(terms),
+      peers_(*bootstrap_, device, terms), lanes_(lanes_for(peers_, terms)), stream_(device),
+      window_(*bootstrap_, peers_, device, terms.window_bytes, lanes_) {
+    reach_devices();
+    bootstrap_->barrier();
 }
 
 void Communicator::run(const Collective& call, const void* input, void* output) {
-    check_call(call, group_.size);
+    check_call(call, size());
     const std::lock_guard<std::mutex> lock(scratch_mutex_);
     const uint64_t width = width_of(call.type);
-    const Extent extent = extent_of(call, rank_, group_.size);
+    const Extent extent = extent_of(call, rank(), size());
     const Buffer device_input = reserve(input_, device_, extent.input * width);
     const Buffer device_output = reserve(output_, device_, extent.output * width);
     device_input.copy_from_host(input, device_input.bytes());
@@ -55,29 +75,30 @@ void Communicator::run(const Collective& call, const void* input, void* output) 
 }
 
 void Communicator::launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream) {
-    check_call(call, group_.size);
-    if (group_.failed) {
+    check_call(call, size());
+    if (stopped_) {
         throw_peer_failed();
     }
     const uint64_t width = width_of(call.type);
-    const Extent extent = extent_of(call, rank_, group_.size);
+    const Extent extent = extent_of(call, rank(), size());
     require_bytes(call, "input", input, extent.input * width, device_);
     require_bytes(call, "output", output, extent.output * width, device_);
-    Plan plan = choose_plan(call.operation, staged_elements(call, group_.size) * width, group_.lanes, call.algorithm);
-    if (group_.blocks != 0) {
-        plan.blocks = group_.blocks;
+    Plan plan = choose_plan(call.operation, staged_elements(call, size()) * width, lanes_, call.algorithm);
+    if (terms_.blocks != 0) {
+        plan.blocks = terms_.blocks;
     }
     enqueue(call, plan, input.pointer(), output.pointer(), stream);
+    window_.memory().retain_on(stream);
     input.retain_on(stream);
     output.retain_on(stream);
 }
 
 void Communicator::enqueue(const Collective& call, const Plan& plan, void* input, void* output, const Stream& stream) {
-    const LaunchConfig config{plan.blocks, Schedule::kBatch, call.timeout ? call.timeout : group_.timeout};
+    const LaunchConfig config{plan.blocks, Schedule::kBatch, call.timeout ? call.timeout : terms_.timeout};
     const uint64_t stamp = fingerprint(stamp_of(call, plan));
     const uint32_t reduction = static_cast<uint32_t>(call.reduction);
     void* const window = reinterpret_cast<void*>(window_.address());
-    const bool sends = rank_ == call.root;
+    const bool sends = rank() == call.root;
     const Kernel& entry = kernel(kernel_name(*plan.algorithm, call, sends));
     switch (call.operation) {
     case Operator::kAllGather:
@@ -99,7 +120,7 @@ void Communicator::enqueue(const Collective& call, const Plan& plan, void* input
     case Operator::kReduceScatterV:
         return entry.launch(stream, config, window, input, output, rank_counts(call), reduction, stamp);
     case Operator::kAllToAllV:
-        return entry.launch(stream, config, window, input, output, exchange_counts(call, rank_, group_.size), stamp);
+        return entry.launch(stream, config, window, input, output, exchange_counts(call, rank(), size()), stamp);
     case Operator::kSendRecv:
         return entry.launch(stream, config, window, sends ? input : output, call.count, call.peer, stamp);
     }
@@ -107,43 +128,174 @@ void Communicator::enqueue(const Collective& call, const Plan& plan, void* input
 
 void Communicator::wait(const Stream& stream, const Timeout& timeout) {
     try {
-        stream.synchronize();
+        synchronize(stream);
     } catch (const AclTimeoutError&) {
-        const std::optional<Stop> waiting = find_waiting(window_.read_control(), rank_, group_.size);
+        std::vector<uint32_t> others;
+        for (uint32_t peer = 0; peer < size(); ++peer) {
+            if (peer != rank()) {
+                others.push_back(peer);
+            }
+        }
+        const std::optional<Stop> waiting = find_waiting(window_.read_control(), others);
         if (!waiting) {
             throw;
         }
-        throw_peer_timeout(*waiting, static_cast<int>(rank_),
-                           device_.effective_timeout(timeout ? timeout : group_.timeout));
+        throw_peer_timeout(*waiting, static_cast<int>(rank()),
+                           device_.effective_timeout(timeout ? timeout : terms_.timeout));
+    } catch (const AclError& error) {
+        if (error.code() == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR && !ended_peers().empty()) {
+            throw_peer_failed();
+        }
+        throw;
     }
     if (!window_.is_aborted()) {
         return;
     }
-    if (const std::optional<Stop> stop = find_stop(window_.read_control(), group_.size)) {
+    if (const std::optional<Stop> stop = find_stop(window_.read_control(), size())) {
         if (stop->kind == Stop::Kind::kMismatch) {
-            throw_mismatch(*stop, static_cast<int>(rank_));
+            throw_mismatch(*stop, static_cast<int>(rank()));
         }
         throw_peer_failed();
     }
+}
+
+// ACL tells nothing of the processes of other ranks, so they are looked at between waits. Kernels that wait for one
+// that has ended are made to give up; those that have all they need from it are not.
+void Communicator::synchronize(const Stream& stream) {
+    if (peers_.are_all_here()) {
+        return stream.synchronize();
+    }
+    while (true) {
+        try {
+            return stream.synchronize(kSecondsBetweenLooks);
+        } catch (const AclTimeoutError& error) {
+            if (error.code() != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) {
+                throw;
+            }
+        }
+        const std::vector<uint32_t> ended = ended_peers();
+        if (ended.empty() || window_.is_aborted()) {
+            continue;
+        }
+        if (const std::optional<Stop> waiting = find_waiting(window_.read_control(), ended)) {
+            tell(waiting->peer, peers_.describe_end(waiting->peer));
+        }
+    }
+}
+
+SharedBuffer Communicator::share(const Buffer& memory) {
+    return SharedBuffer(*bootstrap_, peers_, [&] { return memory; });
+}
+
+void Communicator::stop(const std::string& reason) {
+    {
+        const std::lock_guard<std::mutex> lock(reason_mutex_);
+        if (stopped_) {
+            return;
+        }
+        reason_ = reason;
+        stopped_ = true;
+    }
+    window_.raise_abort();
+}
+
+void Communicator::abort(const std::string& reason) {
+    stop(reason);
+    tell(rank(), reason);
+}
+
+// Lets all ranks know that one of them failed, and why: their kernels give up, their hosts find the reason.
+void Communicator::tell(uint32_t failed, const std::string& reason) {
+    window_.write_reason(failed, reason);
+    window_.raise_abort();
+    const Stream stream(device_); // what waits on others leaves its cores to this only now
+    const LaunchConfig config{1, Schedule::kBatch, kAbortSeconds};
+    kernel("aiv_abort").launch(stream, config, reinterpret_cast<void*>(window_.address()), failed);
+    window_.memory().retain_on(stream);
+    stream.synchronize(kAbortSeconds);
+}
+
+void Communicator::recover() {
+    window_.reset();
+    const std::lock_guard<std::mutex> lock(reason_mutex_);
+    reason_.clear();
+    stopped_ = false;
+}
+
+void Communicator::close() {
+    if (!stopped_ && !window_.is_aborted()) {
+        synchronize(stream_);
+        window_.shared().end(*bootstrap_);
+    }
+    const std::lock_guard<std::mutex> lock(reason_mutex_);
+    reason_ = "the communicator was closed";
+    stopped_ = true;
 }
 
 const Kernel& Communicator::kernel(const std::string& name) {
     const std::lock_guard<std::mutex> lock(kernels_mutex_);
     auto known = kernels_.find(name);
     if (known == kernels_.end()) {
-        known = kernels_.emplace(name, group_.kernels->get_kernel(name)).first;
+        known = kernels_.emplace(name, kernel_set_.get_kernel(name)).first;
     }
     return known->second;
 }
 
+// Kernels of this device may touch the memory of all devices that have a rank in this process. Those of other processes
+// are reached with the memory that is imported from them.
+void Communicator::reach_devices() const {
+    const ContextGuard guard(device_);
+    const auto enable =
+        device_.toolkit().require(device_.acl().aclrtDeviceEnablePeerAccess, "aclrtDeviceEnablePeerAccess");
+    for (uint32_t peer = 0; peer < size(); ++peer) {
+        if (peer != rank() && peers_.is_here(peer)) {
+            check(device_.acl(), enable(peers_[peer].device, 0), "aclrtDeviceEnablePeerAccess", [&] {
+                return "Communicator: device " + std::to_string(device_.id()) + " towards device " +
+                       std::to_string(peers_[peer].device);
+            });
+        }
+    }
+}
+
+std::vector<uint32_t> Communicator::ended_peers() const {
+    std::vector<uint32_t> ended;
+    for (uint32_t peer = 0; peer < size(); ++peer) {
+        if (peers_.has_ended(peer)) {
+            ended.push_back(peer);
+        }
+    }
+    return ended;
+}
+
 void Communicator::throw_peer_failed() const {
+    const std::string stopped = "Communicator: rank " + std::to_string(rank()) + " stopped because ";
     std::string reason;
     {
-        const std::lock_guard<std::mutex> lock(group_.mutex);
-        reason = group_.reason;
+        const std::lock_guard<std::mutex> lock(reason_mutex_);
+        reason = reason_;
     }
-    throw PeerFailedError("Communicator: rank " + std::to_string(rank_) + " stopped because " +
-                          (reason.empty() ? "another rank gave up" : reason));
+    if (!reason.empty()) {
+        throw PeerFailedError(stopped + reason);
+    }
+    const auto has_died = [&](uint32_t peer) {
+        throw PeerDiedError(stopped + peers_.describe_end(peer), static_cast<int>(rank()), static_cast<int>(peer));
+    };
+    // In this order, because a rank may have ended, or failed, only since another one has.
+    const std::vector<std::string> reasons = read_reasons(window_.read_control(), size());
+    for (uint32_t peer = 0; peer < size(); ++peer) {
+        if (reasons[peer] == peers_.describe_end(peer)) {
+            has_died(peer);
+        }
+    }
+    for (const std::string& told : reasons) {
+        if (!told.empty()) {
+            throw PeerFailedError(stopped + told);
+        }
+    }
+    for (const uint32_t peer : ended_peers()) {
+        has_died(peer);
+    }
+    throw PeerFailedError(stopped + "another rank gave up");
 }
 
 } // namespace aivops

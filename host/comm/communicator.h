@@ -9,31 +9,21 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
 namespace aivops {
 
-/// What all ranks of a group share.
-struct GroupState {
-    uint32_t size;
-    uint32_t lanes;  // the most blocks a launch may have
-    uint32_t blocks; // of every launch; 0: as the plan says
-    Timeout timeout;
-    const KernelSet* kernels;
-
-    std::atomic<bool> failed{false};
-    std::mutex mutex;
-    std::string reason; // of the failure; guarded by `mutex`
-};
-
 class Communicator {
   public:
-    Communicator(const Device& device, uint32_t rank, uint64_t window_bytes, GroupState& group);
+    /// All ranks make theirs together, on a device each.
+    Communicator(const Device& device, std::shared_ptr<Bootstrap> bootstrap, const Terms& terms,
+                 const KernelSet& kernels);
 
-    uint32_t rank() const { return rank_; }
-    uint32_t size() const { return group_.size; }
+    uint32_t rank() const { return peers_.rank(); }
+    uint32_t size() const { return peers_.size(); }
     const Device& device() const { return device_; }
     const Window& window() const { return window_; }
 
@@ -49,16 +39,41 @@ class Communicator {
 
     const Stream& stream() const { return stream_; }
 
+    /// Makes memory of every rank reachable for all; all ranks call it.
+    SharedBuffer share(const Buffer& memory);
+
+    /// Makes every call of this rank fail from now on, those that wait at once. The first reason stays.
+    void stop(const std::string& reason);
+
+    /// stop() here and, through the windows, on all other ranks.
+    void abort(const std::string& reason);
+
+    /// Makes a stopped communicator usable again, if done on all ranks while none is in a call.
+    void recover();
+
+    /// Gives the windows back; all ranks call it. Nothing can be launched any more.
+    void close();
+
   private:
     void enqueue(const Collective& call, const Plan& plan, void* input, void* output, const Stream& stream);
     const Kernel& kernel(const std::string& name);
+    void reach_devices() const;
+    void synchronize(const Stream& stream);
+    void tell(uint32_t failed, const std::string& reason);
+    std::vector<uint32_t> ended_peers() const;
     [[noreturn]] void throw_peer_failed() const;
 
     Device device_;
+    std::shared_ptr<Bootstrap> bootstrap_;
+    const KernelSet& kernel_set_;
+    Terms terms_;
+    Peers peers_;
+    uint32_t lanes_; // the most blocks a launch may have
     Stream stream_;
-    uint32_t rank_;
-    GroupState& group_;
     Window window_;
+    std::atomic<bool> stopped_{false};
+    mutable std::mutex reason_mutex_;
+    std::string reason_; // of the stop
     std::mutex scratch_mutex_;
     std::optional<Buffer> input_;
     std::optional<Buffer> output_;

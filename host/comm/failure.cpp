@@ -88,32 +88,38 @@ std::optional<Stop> find_stop(ControlArea control, uint32_t ranks) {
     return aborted;
 }
 
-std::optional<Stop> find_waiting(ControlArea control, uint32_t rank, uint32_t ranks) {
+std::optional<Stop> find_waiting(ControlArea control, std::span<const uint32_t> peers) {
     for (uint32_t lane = 0; lane < kMaxLanes; ++lane) {
         const uint64_t record = kLanesOffset + uint64_t(lane) * kFlagBytes;
         const uint32_t busy = word(control, record, kWordBusy);
-        const uint64_t fingerprint = two_words(control, record, kWordFingerprint);
-        if (busy == kBusyInChannel) {
-            const Stop stop =
-                stop_at(control, Stop::Kind::kWaiting, lane, word(control, record, kWordPeer),
-                        word(control, record, kWordFlag), word(control, record, kWordExpected), fingerprint);
-            if (stop.found_tag != stop.expected_tag) {
-                return stop;
-            }
-        }
-        if (busy != kBusyInStep) {
-            continue;
-        }
         const uint32_t tag = word(control, record, kWordTag);
-        for (uint32_t peer = 0; peer < ranks; ++peer) {
-            const Stop stop =
-                stop_at(control, Stop::Kind::kWaiting, lane, peer, flag_offset(lane, tag, peer), tag, fingerprint);
-            if (peer != rank && (stop.found_tag != tag || stop.found_fingerprint == 0)) {
+        const uint64_t fingerprint = two_words(control, record, kWordFingerprint);
+        for (const uint32_t peer : peers) {
+            Stop stop{};
+            if (busy == kBusyInStep) {
+                stop =
+                    stop_at(control, Stop::Kind::kWaiting, lane, peer, flag_offset(lane, tag, peer), tag, fingerprint);
+            } else if (busy == kBusyInChannel && word(control, record, kWordPeer) == peer) {
+                stop = stop_at(control, Stop::Kind::kWaiting, lane, peer, word(control, record, kWordFlag),
+                               word(control, record, kWordExpected), fingerprint);
+            } else {
+                continue;
+            }
+            if (static_cast<int32_t>(stop.found_tag - stop.expected_tag) < 0 || stop.found_fingerprint == 0) {
                 return stop;
             }
         }
     }
     return std::nullopt;
+}
+
+std::vector<std::string> read_reasons(ControlArea control, uint32_t ranks) {
+    std::vector<std::string> reasons;
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+        const char* text = reinterpret_cast<const char*>(control.data() + kReasonsOffset + rank * kReasonBytes);
+        reasons.emplace_back(text, strnlen(text, kReasonBytes));
+    }
+    return reasons;
 }
 
 void throw_mismatch(const Stop& stop, int rank) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace aivops {
 
@@ -41,6 +42,14 @@ class PeerFailedError : public Error {
     using Error::Error;
 };
 
+/// The process of another rank has ended.
+class PeerDiedError : public PeerFailedError {
+  public:
+    PeerDiedError(const std::string& text, int rank, int peer) : PeerFailedError(text), rank(rank), peer(peer) {}
+    int rank;
+    int peer;
+};
+
 /// What one lane was stopped by, or is still waiting for.
 struct Stop {
     enum class Kind { kMismatch, kAborted, kWaiting };
@@ -60,8 +69,12 @@ using ControlArea = std::span<const std::byte>;
 /// The reason of lanes that gave up, a mismatch before an abort; nothing when all went on to the end.
 std::optional<Stop> find_stop(ControlArea control, uint32_t ranks);
 
-/// For a launch that was ended from outside: the first lane that still waits, and for whom.
-std::optional<Stop> find_waiting(ControlArea control, uint32_t rank, uint32_t ranks);
+/// The first lane that waits for one of `peers`, and for which. While kernels run this is right for peers that write no
+/// more.
+std::optional<Stop> find_waiting(ControlArea control, std::span<const uint32_t> peers);
+
+/// Why each rank failed, as far as it was told here; empty for the others.
+std::vector<std::string> read_reasons(ControlArea control, uint32_t ranks);
 
 [[noreturn]] void throw_mismatch(const Stop& stop, int rank);
 [[noreturn]] void throw_peer_timeout(const Stop& stop, int rank, double seconds);

@@ -2,6 +2,8 @@
 
 #include <aivops/window_layout.h>
 
+#include <array>
+
 namespace aivops {
 namespace {
 
@@ -17,27 +19,36 @@ uint64_t bytes_of_lane(uint64_t bytes, uint32_t lanes, uint32_t ranks) {
     return lane_bytes;
 }
 
-} // namespace
-
-Window::Window(const Device& device, uint64_t bytes, uint32_t lanes, uint32_t ranks)
-    : lanes_(lanes), lane_bytes_(bytes_of_lane(bytes, lanes, ranks)),
-      memory_(device, kDataOffset + kStages * lanes * lane_bytes_) {
-    reset();
+void clear(const Buffer& window) {
+    window.slice(kLanesOffset, kControlEnd - kLanesOffset).fill(0);
 }
 
-void Window::introduce(uint32_t rank, std::span<const uint64_t> windows) const {
+} // namespace
+
+Window::Window(Bootstrap& bootstrap, const Peers& peers, const Device& device, uint64_t bytes, uint32_t lanes)
+    : shared_(bootstrap, peers,
+              [&] {
+                  const Buffer memory(device,
+                                      kDataOffset + kStages * lanes * bytes_of_lane(bytes, lanes, peers.size()));
+                  clear(memory); // before any peer can write to it
+                  return memory;
+              }),
+      memory_(shared_.of(peers.rank())) {
+    const uint64_t lane_bytes = bytes_of_lane(bytes, lanes, peers.size());
     std::vector<uint64_t> header(kHeaderWindows + kMaxRanks);
-    header[kHeaderRank] = rank;
-    header[kHeaderSize] = windows.size();
-    header[kHeaderLaneBytes] = lane_bytes_;
-    header[kHeaderStageBytes] = lanes_ * lane_bytes_;
-    std::copy(windows.begin(), windows.end(), header.begin() + kHeaderWindows);
-    const size_t bytes = header.size() * sizeof(uint64_t);
-    memory_.slice(0, bytes).copy_from_host(header.data(), bytes);
+    header[kHeaderRank] = peers.rank();
+    header[kHeaderSize] = peers.size();
+    header[kHeaderLaneBytes] = lane_bytes;
+    header[kHeaderStageBytes] = lanes * lane_bytes;
+    for (uint32_t rank = 0; rank < peers.size(); ++rank) {
+        header[kHeaderWindows + rank] = reinterpret_cast<uint64_t>(shared_.of(rank).pointer());
+    }
+    const size_t header_bytes = header.size() * sizeof(uint64_t);
+    memory_.slice(0, header_bytes).copy_from_host(header.data(), header_bytes);
 }
 
 void Window::reset() const {
-    memory_.slice(kLanesOffset, kControlEnd - kLanesOffset).fill(0);
+    clear(memory_);
 }
 
 void Window::raise_abort() const {
@@ -49,6 +60,12 @@ bool Window::is_aborted() const {
     uint32_t word = 0;
     memory_.slice(kAbortOffset, sizeof(word)).copy_to_host(&word, sizeof(word));
     return word != 0;
+}
+
+void Window::write_reason(uint32_t rank, const std::string& reason) const {
+    std::array<char, kReasonBytes> text{};
+    reason.copy(text.data(), text.size() - 1);
+    memory_.slice(kReasonsOffset + rank * kReasonBytes, kReasonBytes).copy_from_host(text.data(), text.size());
 }
 
 std::vector<std::byte> Window::read_control() const {

@@ -2,26 +2,25 @@
 // where.
 #pragma once
 
-#include <aivops/dispatch/buffer.h>
-#include <aivops/dispatch/device.h>
+#include "shared_buffer.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <string>
 #include <vector>
 
 namespace aivops {
 
 class Window {
   public:
-    /// Room for `bytes` of messages between `ranks`, split evenly among stages and `lanes`. Zeroed, and no rank's yet.
-    Window(const Device& device, uint64_t bytes, uint32_t lanes, uint32_t ranks);
+    /// Room for `bytes` of messages between the ranks, split evenly among stages and `lanes`. All ranks make theirs
+    /// together.
+    Window(Bootstrap& bootstrap, const Peers& peers, const Device& device, uint64_t bytes, uint32_t lanes);
 
-    /// Writes the header: who this is and where the windows of all ranks are, by address valid on this device.
-    void introduce(uint32_t rank, std::span<const uint64_t> windows) const;
-
-    uint64_t address() const { return reinterpret_cast<uint64_t>(memory_.pointer()); }
+    /// This rank's own window. As long as a copy lives all windows stay reachable.
     const Buffer& memory() const { return memory_; }
+    uint64_t address() const { return reinterpret_cast<uint64_t>(memory_.pointer()); }
+    const SharedBuffer& shared() const { return shared_; }
 
     /// Forgets all tags, flags and reports. No kernel may run on any window of the group.
     void reset() const;
@@ -30,12 +29,14 @@ class Window {
     void raise_abort() const;
     bool is_aborted() const;
 
+    /// Why `rank` failed, as it told this window or was told here; cut where there is no room.
+    void write_reason(uint32_t rank, const std::string& reason) const;
+
     /// A copy of the window up to kControlEnd.
     std::vector<std::byte> read_control() const;
 
   private:
-    uint32_t lanes_;
-    uint64_t lane_bytes_;
+    SharedBuffer shared_;
     Buffer memory_;
 };
 

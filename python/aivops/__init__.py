@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._binary import Binary as Binary
     from ._binary import load_kernels as load_kernels
+    from ._bootstrap import Bootstrap as Bootstrap
     from ._buffer import Buffer as Buffer
     from ._communicator import Communicator as Communicator
     from ._core import Device as Device
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .errors import AclError as AclError
     from .errors import AclTimeoutError as AclTimeoutError
     from .errors import BinaryError as BinaryError
+    from .errors import BootstrapError as BootstrapError
+    from .errors import BootstrapTimeoutError as BootstrapTimeoutError
     from .errors import CallMismatchError as CallMismatchError
     from .errors import Error as Error
     from .errors import ForkError as ForkError
@@ -50,6 +53,9 @@ _HOME = {
     "AclTimeoutError": "errors",
     "Binary": "_binary",
     "BinaryError": "errors",
+    "Bootstrap": "_bootstrap",
+    "BootstrapError": "errors",
+    "BootstrapTimeoutError": "errors",
     "Buffer": "_buffer",
     "CallMismatchError": "errors",
     "Communicator": "_communicator",

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Sequence
 from math import prod
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _arrays, _core
+from . import _arrays, _core, _toolkit
 from ._arrays import Array, Operand
+from ._binary import load_kernels
+from ._bootstrap import Bootstrap, MpiBootstrap
 from ._buffer import Buffer
+from ._launchers import find_local_rank, find_place
+from ._rendezvous import Rendezvous
 from ._work import Work
-from .errors import InvalidTypeError, InvalidValueError
+from .errors import Error, InvalidTypeError, InvalidValueError, PeerFailedError, describe
+
+_MEETING_SECONDS = 1800.0  # for ranks to meet outside of collectives, as long as their processes live
 
 
 class Communicator:
-    """Made by a group, one per rank; every rank makes the same calls in the same order.
+    """One rank of a group; every rank makes the same calls in the same order.
+
+    `LocalGroup` makes one per rank in this process, `Communicator(bootstrap)` one of ranks that meet through
+    a `Bootstrap` of any kind. All ranks make theirs together, on a device each: `device` is a number or a
+    `Device`, by default the rank's number. `window_bytes` is the memory per rank through which messages pass
+    (longer ones pass in pieces), `blocks` fixes the number of blocks of every launch; both are equal on all
+    ranks. `timeout` (seconds) bounds every wait for a peer: None is the smaller of 1 800 s and what the
+    device can, `inf` never. `kernels` names the package that ships the collectives.
 
     Arrays are numpy arrays (or whatever `numpy.asarray` takes; what is not contiguous is copied first), or
     Buffers on this rank's device; results are of the same kind. Unless said otherwise shapes and types are
@@ -25,7 +41,7 @@ class Communicator:
 
     Every call takes
 
-    - `timeout` in seconds: None means the group's, `inf` never;
+    - `timeout` in seconds: None means the communicator's, `inf` never;
     - `out`, where it returns one array: filled and returned;
     - `dtype`, the element type of arrays that numpy has no type for: "hifloat8" in arrays of uint8;
     - `op`, where it folds: "sum", "prod", "max" or "min". Elements are folded in rank order, float16 and
@@ -34,9 +50,131 @@ class Communicator:
       and whether to return a `Work` at once, whose `wait()` gives the result.
     """
 
-    def __init__(self, core: _core.Communicator, windows: Sequence[Buffer]) -> None:
-        self._core = core
-        self._windows = windows
+    def __init__(
+        self,
+        bootstrap: Bootstrap,
+        *,
+        device: int | _core.Device | None = None,
+        window_bytes: int = 16 << 20,
+        blocks: int | None = None,
+        timeout: float | None = None,
+        kernels: str = "aivops",
+    ) -> None:
+        toolkit = _toolkit.current()
+        if device is None:
+            device = bootstrap.rank
+        if isinstance(device, int):
+            device = _core.Device(device)
+        self._core = _core.Communicator(
+            device, bootstrap, window_bytes, blocks or 0, timeout, load_kernels(kernels, toolkit=toolkit)
+        )
+        windows = [self._core.window(rank) for rank in range(self.size)]
+        self._windows = [Buffer._over(window, (window.nbytes,), "uint8") for window in windows]
+        self._rendezvous: Rendezvous | None = None
+        self._closed = False
+
+    @classmethod
+    def from_env(
+        cls,
+        *,
+        device: int | _core.Device | None = None,
+        window_bytes: int = 16 << 20,
+        blocks: int | None = None,
+        timeout: float | None = None,
+        kernels: str = "aivops",
+        join_timeout: float = 120.0,
+    ) -> Communicator:
+        """This process's rank of a job that `aivops run`, torchrun, mpirun or srun started on this machine.
+
+        Every process of the job calls it, as often as the others; it waits `join_timeout` seconds for them.
+        `device` is the local rank unless given. MASTER_PORT only tells jobs apart, it stays free.
+        """
+        if not join_timeout > 0:
+            raise InvalidValueError(f"Communicator.from_env(): join_timeout is {join_timeout}, not seconds")
+        place = find_place(os.environ)
+        rendezvous = Rendezvous(place, join_timeout, _MEETING_SECONDS if timeout is None else timeout)
+        try:
+            comm = cls(
+                rendezvous,
+                device=place.local_rank if device is None else device,
+                window_bytes=window_bytes,
+                blocks=blocks,
+                timeout=timeout,
+                kernels=kernels,
+            )
+        except BaseException as error:
+            rendezvous.abort(f"Communicator: rank {place.rank} failed: {describe(error)}")
+            raise
+        comm._rendezvous = rendezvous
+        return comm
+
+    @classmethod
+    def from_mpi(
+        cls,
+        comm: Any,
+        *,
+        device: int | _core.Device | None = None,
+        window_bytes: int = 16 << 20,
+        blocks: int | None = None,
+        timeout: float | None = None,
+        kernels: str = "aivops",
+    ) -> Communicator:
+        """The ranks of a communicator of mpi4py, all on this machine.
+
+        `device` is the local rank unless given.
+        """
+        bootstrap = MpiBootstrap(comm)
+        if device is None:
+            device = find_local_rank(os.environ)
+        return cls(
+            bootstrap,
+            device=device,
+            window_bytes=window_bytes,
+            blocks=blocks,
+            timeout=timeout,
+            kernels=kernels,
+        )
+
+    def close(self) -> None:
+        """Gives the memory back; all ranks call it, and wait for each other. Later calls fail.
+
+        Without it, or when a rank has failed, the windows stay until the process ends.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        # Those that failed or have ended use the windows no more.
+        with contextlib.suppress(PeerFailedError):
+            self._core.close()
+        if self._rendezvous is not None:
+            self._rendezvous.close()
+
+    def abort(self, reason: str) -> None:
+        """Makes every call of every rank fail with `PeerFailedError`, those that wait at once.
+
+        `reason` completes "rank 2 …".
+        """
+        self._closed = True
+        reason = f"rank {self.rank} {reason}"
+        if self._rendezvous is not None:
+            self._rendezvous.abort(f"Communicator: {reason}")
+        self._core.abort(reason)
+
+    def __enter__(self) -> Communicator:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes, or makes the other ranks fail when this one does."""
+        if error is None:
+            self.close()
+            return
+        with contextlib.suppress(Error):  # `error` says more
+            self.abort(f"raised {describe(error)}")
 
     @property
     def rank(self) -> int:

@@ -413,6 +413,15 @@ class Collective:
 class Communicator:
     """One rank of a group."""
 
+    def __init__(
+        self,
+        device: Device,
+        bootstrap: object,
+        window_bytes: int,
+        blocks: int,
+        timeout: float | None,
+        kernels: KernelSet,
+    ) -> None: ...
     @property
     def rank(self) -> int: ...
     @property
@@ -423,8 +432,9 @@ class Communicator:
     def stream(self) -> Stream:
         """Where launches go that name no stream."""
 
-    @property
-    def window(self) -> Memory: ...
+    def window(self, rank: int) -> Memory:
+        """The window of a rank, as this rank's device reaches it."""
+
     def run(self, call: Collective, input: int, output: int) -> None:
         """Run a collective on arrays at host addresses and wait for it."""
 
@@ -434,22 +444,16 @@ class Communicator:
     def wait(self, stream: Stream, timeout: float | None) -> None:
         """Wait for what is queued and raise what failed."""
 
-class LocalGroup:
-    """Ranks of this process, one per device."""
+    def stop(self, reason: str) -> None:
+        """Make every call of this rank fail, those that wait at once."""
 
-    def __init__(
-        self,
-        devices: Sequence[Device],
-        window_bytes: int,
-        blocks: int,
-        timeout: float | None,
-        kernels: KernelSet,
-    ) -> None: ...
-    def communicator(self, rank: int) -> Communicator: ...
     def abort(self, reason: str) -> None:
         """Make every call of every rank fail, those that wait at once."""
 
     def recover(self) -> None:
-        """Make an aborted group usable again; no rank may be in a call."""
+        """Make it usable again, if done on all ranks while none is in a call."""
+
+    def close(self) -> None:
+        """Give the windows back, together with all other ranks."""
 
 __version__: str

@@ -6,15 +6,14 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import TypeVar
 
 from . import _core, _toolkit
-from ._binary import load_kernels
-from ._buffer import Buffer
+from ._bootstrap import LocalBootstrap, LocalMeeting
 from ._communicator import Communicator
-from .errors import ForkError, InvalidValueError, PeerFailedError
+from .errors import ForkError, InvalidValueError, PeerFailedError, describe
 
 Result = TypeVar("Result")
 
@@ -44,13 +43,26 @@ class LocalGroup:
                 "every rank needs a device of its own"
             )
         devices = [_core.Device(rank) for rank in range(size)]
-        self._core = _core.LocalGroup(
-            devices, window_bytes, blocks or 0, timeout, load_kernels(kernels, toolkit=toolkit)
-        )
-        ranks = [self._core.communicator(rank) for rank in range(size)]
-        windows = [Buffer._over(rank.window, (rank.window.nbytes,), "uint8") for rank in ranks]
-        self._communicators = [Communicator(rank, windows) for rank in ranks]
+        self._meeting = LocalMeeting(size)
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="aivops-rank")
+
+        def join(bootstrap: LocalBootstrap) -> Communicator:
+            return Communicator(
+                bootstrap,
+                device=devices[bootstrap.rank],
+                window_bytes=window_bytes,
+                blocks=blocks,
+                timeout=timeout,
+                kernels=kernels,
+            )
+
+        joining = [self._threads.submit(join, bootstrap) for bootstrap in self._meeting.bootstraps]
+        try:
+            self._communicators = _results(joining)
+        except BaseException:
+            self._meeting.abort()
+            self._threads.shutdown()
+            raise
         self._process = os.getpid()
         self._running = threading.Lock()  # held by run(): a second one would take ranks' threads away
         self._rank_threads: set[int] = set()
@@ -80,28 +92,31 @@ class LocalGroup:
     def _run(self, function: Callable[[Communicator], Result]) -> list[Result]:
         ranks = [self._threads.submit(self._run_rank, function, comm) for comm in self._communicators]
         try:
-            wait(ranks, return_when=FIRST_EXCEPTION)
+            return _results(ranks)
         except BaseException:
-            self._core.abort("the caller of run() was interrupted")
+            # A rank that raised has stopped the others already; anything else interrupted the caller.
+            self._abort("the caller of run() was interrupted")
             wait(ranks)
-            self._core.recover()
+            self._recover()
             raise
-        wait(ranks)
-        failures = {
-            rank: error for rank, future in enumerate(ranks) if (error := future.exception()) is not None
-        }
-        if failures:
-            self._core.recover()
-            raise _first_cause(failures)
-        return [future.result() for future in ranks]
 
     def _run_rank(self, function: Callable[[Communicator], Result], comm: Communicator) -> Result:
         self._rank_threads.add(threading.get_ident())
         try:
             return function(comm)
         except BaseException as error:
-            self._core.abort(f"rank {comm.rank} raised {type(error).__name__}: {_text(error)}")
+            self._abort(f"rank {comm.rank} raised {describe(error)}")
             raise
+
+    def _abort(self, reason: str) -> None:
+        self._meeting.abort()
+        for comm in self._communicators:
+            comm._core.stop(reason)
+
+    def _recover(self) -> None:
+        self._meeting.recover()
+        for comm in self._communicators:
+            comm._core.recover()
 
     def _require_outside(self, call: str) -> None:
         if os.getpid() != self._process:
@@ -123,9 +138,8 @@ class LocalGroup:
         self._threads.shutdown()
         self._rank_threads.clear()
         if self._communicators:
-            self._core.abort("the group was closed")
+            self._abort("the group was closed")
             self._communicators.clear()
-            del self._core
 
     def __enter__(self) -> LocalGroup:
         return self
@@ -139,12 +153,13 @@ class LocalGroup:
         self.close()
 
 
-def _text(error: BaseException) -> str:
-    """What the exception says, whatever it does when asked."""
-    try:
-        return str(error).encode("utf-8", "backslashreplace").decode()
-    except Exception:
-        return "(it has no text)"
+def _results(ranks: Sequence[Future[Result]]) -> list[Result]:
+    """What the ranks returned, once all have; or the cause of their failure."""
+    wait(ranks)
+    failures = {rank: error for rank, future in enumerate(ranks) if (error := future.exception()) is not None}
+    if failures:
+        raise _first_cause(failures)
+    return [future.result() for future in ranks]
 
 
 def _first_cause(failures: dict[int, BaseException]) -> BaseException:

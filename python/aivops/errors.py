@@ -9,6 +9,8 @@ __all__ = [
     "AclError",
     "AclTimeoutError",
     "BinaryError",
+    "BootstrapError",
+    "BootstrapTimeoutError",
     "CallMismatchError",
     "Error",
     "ForkError",
@@ -20,6 +22,15 @@ __all__ = [
     "ToolkitError",
     "VerificationError",
 ]
+
+
+def describe(error: BaseException) -> str:
+    """Type and text of any exception, whatever it does when asked."""
+    try:
+        text = str(error).encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        text = "(it has no text)"
+    return f"{type(error).__name__}: {text}"
 
 
 class Error(Exception):
@@ -77,6 +88,14 @@ class VerificationError(Error):
         return type(self), (str(self), self.findings)
 
 
+class BootstrapError(Error):
+    """The ranks of a communicator did not find together."""
+
+
+class BootstrapTimeoutError(BootstrapError, TimeoutError):
+    """Not all ranks came where they were waited for."""
+
+
 class CallMismatchError(Error, ValueError):
     """Ranks made different calls at the same place; the message names both."""
 
@@ -99,9 +118,14 @@ class PeerTimeoutError(Error, TimeoutError):
     found: int
 
 
-class PeerDiedError(Error):
-    """The process of another rank ended."""
-
-
 class PeerFailedError(Error):
     """Another rank raised, so this one cannot finish."""
+
+
+class PeerDiedError(PeerFailedError):
+    """The process of another rank ended."""
+
+    rank: int
+    """Who noticed."""
+    peer: int
+    """Whose process it was."""

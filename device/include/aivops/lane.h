@@ -6,6 +6,7 @@
 
 #include "kernel_operator.h"
 
+#include "aivops/abort.h"
 #include "aivops/window_layout.h"
 
 namespace aivops {
@@ -206,8 +207,7 @@ class Lane {
         }
     }
 
-    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. The word
-    // is added to, because lanes and ranks may raise it at the same time.
+    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one.
     __aicore__ inline void give_up(uint32_t kind, uint32_t peer, uint32_t tag) {
         report_.SetValue(kReportKind, kind);
         report_.SetValue(kReportPeer, peer);
@@ -217,22 +217,10 @@ class Lane {
         report_.SetValue(kReportOwnFingerprint + 1, static_cast<uint32_t>(fingerprint_ >> 32));
         report_.SetValue(kReportFoundFingerprint, poll_.GetValue(kWordFingerprint));
         report_.SetValue(kReportFoundFingerprint + 1, poll_.GetValue(kWordFingerprint + 1));
-        flag_.SetValue(0, 1u);
-        for (uint32_t i = 1; i < kWordsPerFlag; ++i) {
-            flag_.SetValue(i, 0u);
-        }
         AscendC::PipeBarrier<PIPE_ALL>();
         store(own(kReportsOffset + index_ * kFlagBytes), report_);
         AscendC::PipeBarrier<PIPE_ALL>();
-        AscendC::SetAtomicAdd<int32_t>();
-        AscendC::LocalTensor<int32_t> one = flag_.ReinterpretCast<int32_t>();
-        for (uint32_t rank = 0; rank < size_; ++rank) {
-            AscendC::GlobalTensor<int32_t> abort;
-            abort.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(window(rank) + kAbortOffset));
-            AscendC::DataCopy(abort, one, kWordsPerFlag);
-        }
-        AscendC::SetAtomicNone();
-        AscendC::PipeBarrier<PIPE_ALL>();
+        raise_abort_words(header_, flag_);
     }
 
     GM_ADDR window_;

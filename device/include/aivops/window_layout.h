@@ -58,7 +58,12 @@ constexpr uint32_t kChannelReceived = 3 * kFlagBytes;
 constexpr uint32_t kChannelBytes = 4 * kFlagBytes;
 constexpr uint32_t kChannelLaneBytes = kMaxRanks * kChannelBytes;
 
-constexpr uint64_t kControlEnd = kChannelsOffset + kMaxLanes * kChannelLaneBytes;
+// Why a rank failed, in words with a zero at the end: [rank]. Each rank's host writes into its own window, and the
+// kernel that raises the abort words copies it to the others.
+constexpr uint64_t kReasonsOffset = kChannelsOffset + kMaxLanes * kChannelLaneBytes;
+constexpr uint32_t kReasonBytes = 512;
+
+constexpr uint64_t kControlEnd = kReasonsOffset + kMaxRanks * kReasonBytes;
 
 // ---- Data area: [stage][lane][lane bytes]. ----
 constexpr uint64_t kDataOffset = (kControlEnd + 4095) / 4096 * 4096;

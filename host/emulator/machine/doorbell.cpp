@@ -1,10 +1,20 @@
 #include "doorbell.h"
 
+#include "ipc_offers.h"
+
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,22 +24,59 @@ namespace {
 constexpr uint32_t kYields = 100;
 constexpr uint32_t kFirstSleepUs = 50;
 constexpr uint32_t kLongestSleepUs = 1000;
+constexpr size_t kBytes = 4096; // of the file; the words come first
 
 } // namespace
 
+// Sealed, so that those who map it need not fear that it shrinks under their hands.
+Doorbell::Doorbell() : descriptor_(memfd_create("aivops-doorbell", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    void* memory = MAP_FAILED;
+    if (descriptor_ >= 0 && ftruncate(descriptor_, kBytes) == 0 &&
+        fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
+        memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    }
+    if (memory == MAP_FAILED) {
+        std::fprintf(stderr, "aivops emulator: no shared memory for a doorbell: %s\n", std::strerror(errno));
+        std::abort();
+    }
+    words_ = static_cast<Words*>(memory);
+}
+
+Doorbell::Doorbell(int descriptor) {
+    struct stat file{};
+    const int seals = fcntl(descriptor, F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(descriptor, &file) != 0 ||
+        file.st_size < static_cast<off_t>(kBytes)) {
+        throw IpcError("what came as another process's doorbell is none");
+    }
+    void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory == MAP_FAILED) {
+        throw IpcError(std::string("another process's doorbell cannot be mapped: ") + std::strerror(errno));
+    }
+    words_ = static_cast<Words*>(memory);
+}
+
+Doorbell::~Doorbell() {
+    munmap(words_, kBytes);
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+}
+
 void Doorbell::sleep(uint32_t epoch, uint32_t microseconds) {
-    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    words_->sleepers.fetch_add(1, std::memory_order_seq_cst);
     timespec timeout{static_cast<time_t>(microseconds / 1000000), static_cast<long>(microseconds % 1000000) * 1000};
-    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&epoch_), FUTEX_WAIT, epoch, &timeout, nullptr, 0);
-    sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&words_->epoch), FUTEX_WAIT, epoch, &timeout, nullptr, 0);
+    words_->sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 void Doorbell::wake() {
-    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&epoch_), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&words_->epoch), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 Doorbell& doorbell() {
-    static Doorbell instance;
+    // Never destroyed: workers may still run while the process ends.
+    static Doorbell& instance = *new Doorbell;
     return instance;
 }
 

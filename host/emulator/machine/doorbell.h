@@ -1,5 +1,6 @@
 // The word that every change someone may wait for rings: a GM write, a finished task, a recorded event.
-// Waiters read it, look at what they wait for, and sleep only while it has not been rung since.
+// Waiters read it, look at what they wait for, and sleep only while it has not been rung since. It lies in memory that
+// others can map, so that a process which writes into another one's device memory rings there.
 #ifndef AIVOPS_MACHINE_DOORBELL_H
 #define AIVOPS_MACHINE_DOORBELL_H
 
@@ -10,11 +11,19 @@ namespace aivops::machine {
 
 class Doorbell {
   public:
-    uint32_t read() const { return epoch_.load(std::memory_order_acquire); }
+    /// A new one, of this process.
+    Doorbell();
+    /// That of another process: what `descriptor` stands for, which stays the caller's. Throws IpcError.
+    explicit Doorbell(int descriptor);
+    ~Doorbell();
+    Doorbell(const Doorbell&) = delete;
+    Doorbell& operator=(const Doorbell&) = delete;
+
+    uint32_t read() const { return words_->epoch.load(std::memory_order_acquire); }
 
     void ring() {
-        epoch_.fetch_add(1, std::memory_order_seq_cst);
-        if (sleepers_.load(std::memory_order_seq_cst) != 0) {
+        words_->epoch.fetch_add(1, std::memory_order_seq_cst);
+        if (words_->sleepers.load(std::memory_order_seq_cst) != 0) {
             wake();
         }
     }
@@ -22,11 +31,19 @@ class Doorbell {
     /// Sleeps until the bell is rung, `microseconds` have passed, or at once when it was rung since `epoch` was read.
     void sleep(uint32_t epoch, uint32_t microseconds);
 
+    /// Of a new one: what others need to map it.
+    int descriptor() const { return descriptor_; }
+
   private:
+    struct Words {
+        std::atomic<uint32_t> epoch;
+        std::atomic<uint32_t> sleepers;
+    };
+
     void wake();
 
-    std::atomic<uint32_t> epoch_{0};
-    std::atomic<uint32_t> sleepers_{0};
+    int descriptor_ = -1;
+    Words* words_;
 };
 
 /// The doorbell of this process.

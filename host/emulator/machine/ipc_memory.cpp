@@ -1,5 +1,6 @@
 #include "ipc_memory.h"
 
+#include "doorbell.h"
 #include "ipc_life.h"
 #include "ipc_offers.h"
 #include "machine.h"
@@ -12,6 +13,7 @@
 #include <deque>
 #include <fcntl.h>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,7 +22,7 @@
 namespace aivops::machine {
 namespace {
 
-constexpr uint32_t kDescriptionVersion = 1;
+constexpr uint32_t kDescriptionVersion = 2;
 constexpr int64_t kLookIntervalNs = 100 * 1000 * 1000;
 
 struct MemoryDescription {
@@ -30,6 +32,7 @@ struct MemoryDescription {
     uint32_t lock;   // the byte of the file that the owner holds
     uint64_t offset; // of the memory in the file
     uint64_t bytes;
+    char doorbell[kIpcKeyDigits]; // key of the owner's
 };
 static_assert(sizeof(MemoryDescription) <= kIpcDescriptionBytes);
 
@@ -169,6 +172,40 @@ Imports& imports() {
     return instance;
 }
 
+// The key under which this process offers its doorbell, to whoever may write into its memory.
+std::string doorbell_key() {
+    static std::mutex mutex;
+    static std::string key;
+    static pid_t process = 0; // a forked child offers anew
+    std::lock_guard lock(mutex);
+    if (process != getpid()) {
+        key = ipc_offer(doorbell().descriptor(), {}, true);
+        process = getpid();
+    }
+    return key;
+}
+
+// Imports of one process's memory share its doorbell.
+std::shared_ptr<Doorbell> import_doorbell(const std::string& key) {
+    static std::mutex mutex;
+    static auto& known = *new std::map<std::string, std::weak_ptr<Doorbell>>;
+    std::lock_guard lock(mutex);
+    std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+    std::shared_ptr<Doorbell> bell = known[key].lock();
+    if (!bell) {
+        const IpcReceived received = ipc_fetch(key);
+        try {
+            bell = std::make_shared<Doorbell>(received.descriptor);
+        } catch (...) {
+            close(received.descriptor);
+            throw;
+        }
+        close(received.descriptor);
+        known[key] = bell;
+    }
+    return bell;
+}
+
 MemoryDescription checked(const IpcReceived& received) {
     MemoryDescription memory;
     std::memcpy(&memory, received.description.data(), sizeof memory);
@@ -222,7 +259,8 @@ std::string export_memory(Address address, uint64_t bytes, bool everyone) {
         throw IpcError("only memory inside one allocation of a device of this very process can be exported");
     }
     const Arena& arena = memory_space().arena(*device);
-    MemoryDescription memory{kDescriptionVersion, *device, rank_of_process(), *device, address - arena.base(), bytes};
+    MemoryDescription memory{kDescriptionVersion, *device, rank_of_process(), *device, address - arena.base(), bytes, {}};
+    doorbell_key().copy(memory.doorbell, sizeof memory.doorbell);
     IpcDescription description{};
     std::memcpy(description.data(), &memory, sizeof memory);
     std::string key = ipc_offer(arena.descriptor(), description, everyone);
@@ -234,6 +272,7 @@ ImportedMemory import_memory(const std::string& key) {
     IpcReceived received = ipc_fetch(key);
     MemoryDescription memory;
     Mapping mapping{};
+    std::shared_ptr<Doorbell> bell;
     if (received.owned >= 0) {
         memory = checked(received);
         mapping.memory = memory_space().arena(memory.device).base() + memory.offset;
@@ -241,13 +280,14 @@ ImportedMemory import_memory(const std::string& key) {
         try {
             memory = checked(received);
             check_file(received.descriptor, memory);
+            bell = import_doorbell({memory.doorbell, sizeof memory.doorbell});
             mapping = map(received, memory);
         } catch (...) {
             close(received.descriptor);
             throw;
         }
         mapping.peer = peers().remember(received.descriptor, memory, received.owner);
-        memory_space().add_import({{mapping.memory, mapping.memory + memory.bytes}, memory.device});
+        memory_space().add_import({{mapping.memory, mapping.memory + memory.bytes}, memory.device, std::move(bell)});
     }
     std::lock_guard lock(imports().mutex);
     imports().by_key[key].push_back(mapping);

@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include "doorbell.h"
 #include "race_check.h"
 #include "settings.h"
 
@@ -226,6 +227,25 @@ std::optional<Range> MemorySpace::find(Address address) const {
         return std::prev(next)->second.range;
     }
     return std::nullopt;
+}
+
+void MemorySpace::ring(Address address) const {
+    // Threads of this process may wait for any memory.
+    doorbell().ring();
+    if (all_.contains(address, 1)) {
+        return;
+    }
+    std::shared_ptr<Doorbell> remote;
+    {
+        std::shared_lock lock(imports_mutex_);
+        auto next = imports_.upper_bound(address);
+        if (next != imports_.begin() && std::prev(next)->second.range.contains(address, 1)) {
+            remote = std::prev(next)->second.doorbell;
+        }
+    }
+    if (remote) {
+        remote->ring();
+    }
 }
 
 void MemorySpace::add_import(const Import& import) {

@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <string>
 
 namespace aivops::machine {
+
+class Doorbell;
 
 using Address = uint64_t;
 
@@ -77,6 +80,7 @@ class Arena {
 struct Import {
     Range range;
     uint32_t owner;
+    std::shared_ptr<Doorbell> doorbell; // of that process
 };
 
 /// All device memory that this process can reach.
@@ -91,6 +95,9 @@ class MemorySpace {
 
     /// The allocation (or import) around an address.
     std::optional<Range> find(Address address) const;
+
+    /// Tells those who wait for changes there that something was written at `address`.
+    void ring(Address address) const;
 
     bool has_imports() const { return import_count_.load(std::memory_order_relaxed) != 0; }
     void add_import(const Import& import);
