@@ -56,11 +56,11 @@ std::string introduce(const Bootstrap& bootstrap, const Device& device, const Te
     self.peer.identity = process_identity();
     self.peer.device = device.id();
     self.peer.vector_cores = Stream(device).vector_cores();
-    const auto get_bare_process =
-        device.toolkit().require(device.acl().aclrtDeviceGetBareTgid, "aclrtDeviceGetBareTgid");
-    const ContextGuard guard(device);
-    check(device.acl(), get_bare_process(&self.peer.bare_process), "aclrtDeviceGetBareTgid",
-          [&] { return device.describe(); });
+    if (device.acl().aclrtDeviceGetBareTgid != nullptr) { // needed between processes only
+        const ContextGuard guard(device);
+        check(device.acl(), device.acl().aclrtDeviceGetBareTgid(&self.peer.bare_process), "aclrtDeviceGetBareTgid",
+              [&] { return device.describe(); });
+    }
     return {reinterpret_cast<const char*>(&self), sizeof self};
 }
 

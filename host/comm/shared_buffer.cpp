@@ -30,6 +30,7 @@ struct Place {
 Key export_key(const Buffer& buffer, const Peers& peers) {
     const Device& device = buffer.device();
     const auto get_key = device.toolkit().require(device.acl().aclrtIpcMemGetExportKey, "aclrtIpcMemGetExportKey");
+    device.toolkit().require(device.acl().aclrtDeviceGetBareTgid, "aclrtDeviceGetBareTgid");
     const auto allow = device.toolkit().require(device.acl().aclrtIpcMemSetImportPid, "aclrtIpcMemSetImportPid");
     std::vector<int32_t> importers;
     for (uint32_t rank = 0; rank < peers.size(); ++rank) {

@@ -56,9 +56,7 @@ def start(function: str, environment: dict[str, str]) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def started(
-    function: str, environments: Sequence[dict[str, str]]
-) -> Iterator[list[subprocess.Popen[str]]]:
+def started(function: str, environments: Sequence[dict[str, str]]) -> Iterator[list[subprocess.Popen[str]]]:
     """One process for each environment, killed at the end of the block if they still run."""
     processes = [start(function, environment) for environment in environments]
     try:
@@ -75,7 +73,9 @@ def started_job(
 ) -> Iterator[list[subprocess.Popen[str]]]:
     """All ranks of a job as torchrun would start them."""
     name = uuid.uuid4().hex if job is None else job
-    with started(function, [{**rank_environment(r, size, name), **environment} for r in range(size)]) as ranks:
+    with started(
+        function, [{**rank_environment(r, size, name), **environment} for r in range(size)]
+    ) as ranks:
         yield ranks
 
 

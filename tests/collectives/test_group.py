@@ -31,7 +31,7 @@ def test_more_ranks_than_devices() -> None:
 
 
 def test_more_blocks_than_cores() -> None:
-    with pytest.raises(ValueError, match=r"LocalGroup: 4096 blocks, but a device has \d+ vector cores"):
+    with pytest.raises(ValueError, match=r"Communicator: 4096 blocks, but a device has \d+ vector cores"):
         aivops.LocalGroup(2, blocks=4096)
 
 

@@ -7,13 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import aivops
 import numpy as np
 import pytest
-from collectives.jobs import TESTS, failures, outputs, rank_environment, started, started_job
+from collectives.jobs import failures, outputs, rank_environment, started, started_job
 
 MODULE = "collectives.test_job_failures"
 WINDOW_BYTES = 6 << 20

@@ -19,9 +19,7 @@ WINDOW_BYTES = 6 << 20
 
 def operators() -> None:
     with aivops.Communicator.from_env(window_bytes=WINDOW_BYTES) as comm:
-        right = all(
-            every_operator(comm, count, turn) for turn, count in enumerate((0, 1, 7, 1000, 20_011))
-        )
+        right = all(every_operator(comm, count, turn) for turn, count in enumerate((0, 1, 7, 1000, 20_011)))
         comm.send(np.arange(3), (comm.rank + 1) % comm.size) if comm.rank == 0 else None
         if comm.rank == 1:
             right &= np.array_equal(comm.recv(0, np.zeros(3, int)), np.arange(3))
@@ -137,7 +135,9 @@ def queue_many() -> None:
         works = [comm.all_reduce(buffer, async_op=True) for buffer in buffers]
         sums = [work.wait().to_numpy() for work in works]
         ranks = range(comm.size)
-        wanted = [sum(np.arange(1000, dtype=np.float32) * turn + rank for rank in ranks) for turn in range(20)]
+        wanted = [
+            sum(np.arange(1000, dtype=np.float32) * turn + rank for rank in ranks) for turn in range(20)
+        ]
         print("equal" if all(map(np.array_equal, sums, wanted)) else "WRONG")
 
 

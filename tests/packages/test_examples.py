@@ -9,3 +9,9 @@ from fixtures.wheels import run
 def test_all_gather(repository: Path, tmp_path: Path) -> None:
     output = run(sys.executable, repository / "examples/all_gather.py", directory=tmp_path)
     assert output.count("has 8 parts: [0, 1, 2, 3, 4, 5, 6, 7]") == 8
+
+
+def test_data_parallel(repository: Path, tmp_path: Path) -> None:
+    program = [sys.executable, repository / "examples/data_parallel.py"]
+    output = run(sys.executable, "-m", "aivops", "run", "-n", "3", *program, directory=tmp_path)
+    assert sorted(output.splitlines()) == [f"[{r}] rank {r} of 3: y = 3.000 x -2.000" for r in range(3)]

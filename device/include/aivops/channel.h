@@ -27,7 +27,7 @@ class Channel {
     }
 
     // Tells the peer that the piece is there.
-    __aicore__ inline void publish() { post(kChannelReady, reinterpret_cast<uint64_t>(lane_.next_stage<uint8_t>())); }
+    __aicore__ inline void publish() { post(kChannelReady, offset(lane_.next_stage<uint8_t>())); }
 
     // Waits until the peer has taken everything.
     __aicore__ inline bool drain() { return tag_ == first_tag_ || wait(kChannelTaken, tag_); }
@@ -40,7 +40,8 @@ class Channel {
             return nullptr;
         }
         // The flag may speak of the piece after this one already; the stage is the same.
-        return piece(reinterpret_cast<__gm__ T*>(Lane::word(lane_.poll_, kWordAddress)), capacity);
+        const uint64_t stage = Lane::word(lane_.poll_, kWordStage);
+        return piece(reinterpret_cast<__gm__ T*>(lane_.window(peer_) + stage), capacity);
     }
 
     // Tells the peer that the piece has been taken.
@@ -62,15 +63,20 @@ class Channel {
         return kChannelsOffset + lane_.index_ * kChannelLaneBytes + other * kChannelBytes;
     }
 
+    // Ranks may reach a window at different addresses.
+    __aicore__ inline uint64_t offset(GM_ADDR stage) const {
+        return reinterpret_cast<uint64_t>(stage) - reinterpret_cast<uint64_t>(lane_.window_);
+    }
+
     template <typename T>
     __aicore__ inline __gm__ T* piece(__gm__ T* stage, uint64_t capacity) const {
         return stage + tag_ % kPieces * capacity;
     }
 
-    __aicore__ inline void post(uint32_t flag, uint64_t address) {
+    __aicore__ inline void post(uint32_t flag, uint64_t stage) {
         lane_.fill(lane_.flag_, tag_, 0);
-        lane_.flag_.SetValue(kWordAddress, static_cast<uint32_t>(address));
-        lane_.flag_.SetValue(kWordAddress + 1, static_cast<uint32_t>(address >> 32));
+        lane_.flag_.SetValue(kWordStage, static_cast<uint32_t>(stage));
+        lane_.flag_.SetValue(kWordStage + 1, static_cast<uint32_t>(stage >> 32));
         AscendC::PipeBarrier<PIPE_ALL>();
         lane_.store(lane_.window(peer_) + place(lane_.rank_) + flag, lane_.flag_);
         AscendC::PipeBarrier<PIPE_ALL>();

@@ -48,7 +48,7 @@ constexpr uint32_t kFlagLaneBytes = kStages * kFlagRowBytes;
 constexpr uint64_t kAbortOffset = kFlagsOffset + kMaxLanes * kFlagLaneBytes;
 
 // Channels between two ranks, for messages that concern nobody else: [lane][peer], four flags each, with tags of their
-// own. The peer writes that a piece is ready, with the address it lies at, and that it has taken one; the rank itself
+// own. The peer writes that a piece is ready, with the stage it lies in, and that it has taken one; the rank itself
 // keeps the tags of the last piece it sent and the last it received.
 constexpr uint64_t kChannelsOffset = kAbortOffset + kFlagBytes;
 constexpr uint32_t kChannelReady = 0;
@@ -75,7 +75,7 @@ constexpr uint32_t kGrainBytes = 512;
 constexpr uint32_t kWordTag = 0;
 constexpr uint32_t kWordBusy = 1;
 constexpr uint32_t kWordFingerprint = 2; // and 3
-constexpr uint32_t kWordAddress = 4;     // and 5; of the stage that a channel's pieces lie in
+constexpr uint32_t kWordStage = 4;       // and 5; offset in the sender's window of what a channel's pieces lie in
 constexpr uint32_t kWordPeer = 4;        // 4, 5 and 6: in a lane's record
 constexpr uint32_t kWordFlag = 5;
 constexpr uint32_t kWordExpected = 6;

@@ -151,7 +151,7 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
     if (tracing()) {
         trace_copy(block, copy.name, true, owner, copy.block_count * uint64_t{copy.block_bytes}, began_ns);
     }
-    after_write(block);
+    after_write(block, copy.gm);
 }
 
 } // namespace

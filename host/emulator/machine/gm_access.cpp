@@ -73,7 +73,13 @@ void read_small(Block& block, const char* name, uint32_t owner, Address gm, void
     }
 }
 
-void after_write(Block& block) {
+void after_write(Block& block, Address gm) {
+    block.polls.clear();
+    block.run->note_progress(*block.device);
+    memory_space().ring(gm);
+}
+
+void after_signal(Block& block) {
     block.polls.clear();
     block.run->note_progress(*block.device);
     doorbell().ring();

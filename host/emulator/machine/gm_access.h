@@ -26,8 +26,9 @@ void read_gm(Block& block, void* to, Address gm, uint64_t bytes);
 /// Plain or, in atomic mode, element by element.
 void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes);
 
-/// Everything that others can see ends a block's polling and may end someone else's.
-void after_write(Block& block);
+/// Everything that others can see ends a block's polling and may end someone else's: writes, and signals on the device.
+void after_write(Block& block, Address gm);
+void after_signal(Block& block);
 
 } // namespace aivops::machine
 

@@ -259,7 +259,8 @@ std::string export_memory(Address address, uint64_t bytes, bool everyone) {
         throw IpcError("only memory inside one allocation of a device of this very process can be exported");
     }
     const Arena& arena = memory_space().arena(*device);
-    MemoryDescription memory{kDescriptionVersion, *device, rank_of_process(), *device, address - arena.base(), bytes, {}};
+    MemoryDescription memory{
+        kDescriptionVersion, *device, rank_of_process(), *device, address - arena.base(), bytes, {}};
     doorbell_key().copy(memory.doorbell, sizeof memory.doorbell);
     IpcDescription description{};
     std::memcpy(description.data(), &memory, sizeof memory);

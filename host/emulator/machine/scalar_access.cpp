@@ -39,7 +39,7 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
     if (tracing()) {
         trace_copy(block, name, true, owner, bytes, began_ns);
     }
-    after_write(block);
+    after_write(block, address);
 }
 
 } // namespace
@@ -99,7 +99,7 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
         if (tracing()) {
             trace_copy(block, "scalar atomic", true, owner, bytes, began_ns);
         }
-        after_write(block);
+        after_write(block, address);
     } else if (block.polls.observe(address, bytes, before) == Polls::Seen::kUnchanged) {
         give_way(block, BlockState::kPolling); // a compare-and-exchange that keeps failing waits like any poll
     }

@@ -82,7 +82,7 @@ void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) {
     InMachine inside(block);
     check_cross_core(block, mode, id, AIVOPS_PLACE);
     ++block.cross_core_sets[id];
-    after_write(block);
+    after_signal(block);
 }
 
 void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) {
