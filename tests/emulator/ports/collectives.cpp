@@ -3,14 +3,16 @@
 // Each line of FOLDER/calls is `name operator type count reduction root peer counts…`; rank r takes FOLDER/name.r.in
 // and gives FOLDER/name.r.out. A line is for all ranks, or for the two of a send/recv, from root to peer; it is called
 // three times in a row.
-#include "local_group.h"
+#include "communicator.h"
 #include "types.h"
 
 #include <aivops/dispatch.h>
 
+#include <barrier>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -20,6 +22,34 @@ namespace {
 
 constexpr int kTurns = 3;
 constexpr uint64_t kWindowBytes = 4 << 20;
+
+// Where the ranks meet before they have windows.
+struct Meeting {
+    explicit Meeting(uint32_t size) : parts(size), barrier(size) {}
+
+    std::vector<std::string> parts;
+    std::barrier<> barrier;
+};
+
+class ThreadBootstrap : public aivops::Bootstrap {
+  public:
+    ThreadBootstrap(Meeting& meeting, uint32_t rank) : meeting_(meeting), rank_(rank) {}
+
+    uint32_t rank() const override { return rank_; }
+    uint32_t size() const override { return static_cast<uint32_t>(meeting_.parts.size()); }
+    std::vector<std::string> all_gather(const std::string& bytes) override {
+        meeting_.parts[rank_] = bytes;
+        barrier();
+        std::vector<std::string> parts = meeting_.parts;
+        barrier(); // nobody may bring the next part before all have this one
+        return parts;
+    }
+    void barrier() override { meeting_.barrier.arrive_and_wait(); }
+
+  private:
+    Meeting& meeting_;
+    uint32_t rank_;
+};
 
 struct Line {
     std::string name;
@@ -74,35 +104,34 @@ void run(aivops::Communicator& rank, const std::string& stem, aivops::Collective
 
 } // namespace
 
-int main(int, char** argv) try {
+int main(int, char** argv) {
     const aivops::Toolkit& toolkit = aivops::Toolkit::open(argv[1]);
     const aivops::KernelSet& kernels = aivops::KernelSet::open(toolkit, argv[2]);
-    const int ranks = std::stoi(argv[3]);
+    const uint32_t ranks = static_cast<uint32_t>(std::stoul(argv[3]));
+    const aivops::Terms terms{kWindowBytes, static_cast<uint32_t>(std::stoul(argv[4])), {}};
     const std::string folder = argv[5];
-    std::vector<aivops::Device> devices;
-    for (int rank = 0; rank < ranks; ++rank) {
-        devices.emplace_back(toolkit, rank);
-    }
-    aivops::LocalGroup group(devices, kWindowBytes, static_cast<uint32_t>(std::stoul(argv[4])), {}, kernels);
-    for (const Line& line : read_calls(folder)) {
-        std::vector<std::thread> threads;
-        for (uint32_t rank = 0; rank < group.size(); ++rank) {
-            threads.emplace_back([&, rank] {
-                const std::string stem = folder + "/" + line.name + "." + std::to_string(rank);
-                try {
-                    run(group.communicator(rank), stem, line.call);
-                } catch (const std::exception& error) {
-                    std::fprintf(stderr, "%s: %s\n", stem.c_str(), error.what());
-                    group.abort(error.what());
+    const std::vector<Line> lines = read_calls(folder);
+    Meeting meeting(ranks);
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] {
+            try {
+                const aivops::Device device(toolkit, static_cast<int32_t>(rank));
+                aivops::Communicator communicator(device, std::make_shared<ThreadBootstrap>(meeting, rank), terms,
+                                                  kernels);
+                for (const Line& line : lines) {
+                    run(communicator, folder + "/" + line.name + "." + std::to_string(rank), line.call);
                 }
-            });
-        }
-        for (std::thread& thread : threads) {
-            thread.join();
-        }
+                communicator.close();
+            } catch (const std::exception& error) {
+                // The others wait for this rank for ever.
+                std::fprintf(stderr, "rank %u: %s\n", rank, error.what());
+                std::_Exit(1);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
     }
     std::puts("done");
-} catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
 }
