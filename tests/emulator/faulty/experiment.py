@@ -1,0 +1,150 @@
+"""Program: runs kernels of this folder as often and in as many setups as it is told, in one process.
+
+Arguments: the toolkit, the binary. Reads a JSON list of [kernel, ranks, blocks, count, calls, seed] and prints a line
+of JSON for each: what the runtime said, and which calls had wrong results.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from emulator.acl_api import Acl
+from emulator.faulty.faults import BY_NAME, FILL, Setup
+
+DEVICES = 8
+WINDOW_BYTES = 4 * (256 + 12 * 8)  # of a block, as in twins.h
+DEADLOCK_US, TIMEOUT_US = 30_000, 2_500_000
+
+
+class Ranks:
+    """Devices, streams and memory of the ranks of one run."""
+
+    def __init__(
+        self, acl: Acl, streams: list[ctypes.c_void_p], setup: Setup, blocks: int, seed: int
+    ) -> None:
+        self.acl, self.setup = acl, setup
+        self.streams = streams[: setup.ranks]
+        self.blocks = blocks
+        random = np.random.default_rng(seed)
+        self.inputs = [
+            [random.integers(1, 2**30, setup.count, dtype=np.int32) for _ in range(setup.ranks)]
+            for _ in range(setup.calls)
+        ]
+        self.memory: list[list[int]] = [[] for _ in range(setup.ranks)]
+        zeros = bytes(blocks * WINDOW_BYTES)
+        self.windows = self.on_each_rank(lambda rank: zeros)
+        self.scratch = self.on_each_rank(lambda rank: bytes(setup.count * 4 + (blocks + 1) * 64))
+        self.input = [
+            self.on_each_rank(lambda rank, call=call: self.inputs[call][rank].tobytes())
+            for call in range(setup.calls)
+        ]
+        fill = np.full(setup.count, FILL, np.int32).tobytes()
+        self.output = [self.on_each_rank(lambda rank: fill) for _ in range(setup.calls)]
+        self.tables = [
+            self.on_each_rank(lambda rank, of=of: np.array(of, np.uint64).tobytes())
+            for of in (self.windows, *self.input)
+        ]
+        self.retired = self.on_each_rank(lambda rank: bytes(setup.count * 4))
+        for rank in range(setup.ranks):
+            acl.set_device(rank)
+            acl.free(self.memory[rank].pop())
+
+    def on_each_rank(self, content: object) -> list[int]:
+        addresses = []
+        for rank in range(self.setup.ranks):
+            self.acl.set_device(rank)
+            data = content(rank)  # type: ignore[operator]
+            addresses.append(self.acl.malloc(len(data)))
+            self.acl.write(addresses[-1], data)
+            self.memory[rank].append(addresses[-1])
+        return addresses
+
+    def launch(self, binary: ctypes.c_void_p, kernel: str, batch: bool, timeout_us: int) -> None:
+        for call in range(self.setup.calls):
+            for rank, stream in enumerate(self.streams):
+                self.acl.set_device(rank)
+                function = self.acl.function(binary, kernel)
+                pointers = (
+                    self.tables[0][rank],
+                    self.tables[1 + call][rank],
+                    self.input[call][rank],
+                    self.output[call][rank],
+                    self.scratch[rank],
+                    self.retired[rank],
+                )
+                numbers = (rank, self.setup.ranks, self.setup.count, call + 1)
+                arguments = np.array(pointers, np.uint64).tobytes() + np.array(numbers, np.uint32).tobytes()
+                self.acl.ok(
+                    self.acl.launch(
+                        function, self.blocks, arguments, stream, batch=int(batch), timeout_us=timeout_us
+                    )
+                )
+
+    def wait(self) -> tuple[int, str]:
+        """Until all are done or one has failed: then the others are stopped."""
+        status = ctypes.c_int()
+        waiting = list(self.streams)
+        while waiting:
+            for stream in list(waiting):
+                code = self.acl.aclrtStreamQuery(stream, ctypes.byref(status))
+                if code != 0:
+                    message = self.acl.message()
+                    for other in self.streams:
+                        self.acl.ok(self.acl.aclrtStreamAbort(other))
+                        self.acl.synchronize(other)
+                    return code, message
+                if status.value == 0:
+                    waiting.remove(stream)
+        for stream in self.streams:
+            self.acl.ok(self.acl.synchronize(stream))
+        return 0, ""
+
+    def wrong_calls(self, result: object) -> list[int]:
+        wrong = []
+        for call in range(self.setup.calls):
+            for rank in range(self.setup.ranks):
+                self.acl.set_device(rank)
+                found = np.frombuffer(self.acl.read(self.output[call][rank], self.setup.count * 4), np.int32)
+                expected = result(self.inputs[call], rank, self.setup)  # type: ignore[operator]
+                if not np.array_equal(found, expected):
+                    wrong.append(call)
+                    break
+        return wrong
+
+    def close(self) -> None:
+        for rank, blocks in enumerate(self.memory):
+            self.acl.set_device(rank)
+            for address in blocks:
+                self.acl.free(address)
+
+
+def main(toolkit: Path, binary_path: Path) -> None:
+    acl = Acl(toolkit)
+    streams = []
+    for device in range(DEVICES):
+        acl.set_device(device)
+        streams.append(acl.create_stream())
+        for peer in range(DEVICES):
+            if peer != device:
+                acl.ok(acl.aclrtDeviceEnablePeerAccess(peer, 0))
+    binary = acl.load(binary_path)
+    for kernel, ranks, blocks, count, calls, seed in json.load(sys.stdin):
+        name, _, twin = kernel.rpartition("_")
+        fault = BY_NAME[name]
+        too_many = fault.more_blocks if twin == "wrong" else 0
+        setup = Setup(ranks, blocks, count, calls)
+        run = Ranks(acl, streams, setup, 48 + too_many if too_many else blocks, seed)
+        deadlock = twin == "wrong" and fault.category in ("deadlock", "synccheck")
+        run.launch(binary, kernel, not too_many, DEADLOCK_US if deadlock else TIMEOUT_US)
+        code, message = run.wait()
+        wrong = run.wrong_calls(fault.result) if code == 0 else []
+        run.close()
+        print(json.dumps({"code": code, "message": message, "wrong": wrong}), flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,456 @@
+"""The table of the wrong kernels: what each does wrong, what strict mode says of it, and where it cannot go wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+KERNELS = Path(__file__).parent / "kernels"
+TILE = 256  # elements, as in twins.h
+
+Numbers = np.ndarray
+FILL = 0xFFFF  # of every output before its call
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One way to run a kernel: its ranks, blocks and elements, and how many calls follow each other."""
+
+    ranks: int
+    blocks: int
+    count: int
+    calls: int = 3
+
+    @property
+    def share(self) -> int:
+        """Elements of the first block, which has the most."""
+        return -(-self.count // self.blocks)
+
+    @property
+    def tiles(self) -> int:
+        return -(-self.share // TILE)
+
+
+def same(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    return inputs[rank]
+
+
+def one_more(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    return inputs[rank] + 1
+
+
+def added(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    return inputs[rank] + FILL
+
+
+def summed(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    sums = np.full_like(inputs[rank], FILL)
+    sums[:TILE] += setup.blocks * inputs[rank][:TILE]
+    return sums
+
+
+def of_next_rank(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    return inputs[(rank + 1) % setup.ranks]
+
+
+def of_rank_before(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    return inputs[(rank - 1) % setup.ranks]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A kernel with a fault and its twin without."""
+
+    name: str
+    category: str
+    says: tuple[str, ...]
+    places: tuple[str, ...]  # marks in the sources; a race has two
+    rule: str  # of the hardware, that it breaks
+    result: Callable[[list[Numbers], int, Setup], Numbers] = same  # of the right twin
+    shows: bool = False  # its results are wrong even when every instruction acts at once and in order
+    # The fault is met from here on.
+    blocks: int = 1
+    ranks: int = 1
+    share: int = 1
+    tiles: int = 1
+    steps: int = 1  # tiles through all calls
+    more_blocks: int = 0  # of the wrong twin's launch: the fault
+
+    def is_met(self, setup: Setup) -> bool:
+        return (
+            setup.blocks >= self.blocks
+            and setup.ranks >= self.ranks
+            and setup.share >= self.share
+            and setup.tiles >= self.tiles
+            and setup.tiles * setup.calls >= self.steps
+        )
+
+    @property
+    def description(self) -> str:
+        """The comment that the kernel begins with."""
+        lines = (KERNELS / f"{self.name}.asc").read_text().split("#include")[0].splitlines()
+        return " ".join(line.removeprefix("// ") for line in lines)
+
+    def lines(self) -> list[str]:
+        """Where the report must point, as `file:line`."""
+        return [place_of(self.name, mark) for mark in self.places]
+
+
+def place_of(kernel: str, mark: str) -> str:
+    for file in (KERNELS / f"{kernel}.asc", KERNELS / "twins.h"):
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            if re.search(rf"// \[{mark}\]$", line):
+                return f"{file.name}:{number}"
+    raise AssertionError(f"{kernel}.asc has no mark [{mark}]")
+
+
+UB_RACE = ("nothing orders two accesses to UB",)
+GM_RACE = ("nothing orders two accesses to GM",)
+
+
+def race(name: str, first: str, second: str, rule: str, **more: object) -> Fault:
+    says = more.pop("says", UB_RACE)
+    return Fault(name, "racecheck", says, (first, second), rule, **more)  # type: ignore[arg-type]
+
+
+UNORDERED_PIPES = "pipes run concurrently; only an event, a queue or a barrier orders two of them"
+UNORDERED_CORES = "nothing orders cores and ranks but flags behind barriers, and SyncAll"
+
+FAULTS = (
+    # Events and barriers between the pipes of a core.
+    race("no_event_before_store", "load", "store", UNORDERED_PIPES),
+    race("no_event_before_compute", "load", "compute", UNORDERED_PIPES, result=one_more),
+    race("no_event_before_result_store", "compute", "store", UNORDERED_PIPES, result=one_more),
+    race("no_event_before_reload", "store", "load", UNORDERED_PIPES, tiles=2),
+    race("no_event_before_scalar_read", "load", "read", "GetValue does not wait for MTE2"),
+    race(
+        "no_event_after_scalar_write",
+        "write",
+        "store",
+        "MTE3 does not wait for SetValue",
+        result=one_more,
+    ),
+    race("event_of_wrong_pipes", "load", "store", UNORDERED_PIPES),
+    race("event_swapped", "load", "store", UNORDERED_PIPES),
+    Fault(
+        "event_set_twice",
+        "synccheck",
+        ("event id 0 is already set",),
+        ("set",),
+        "a second SetFlag before a wait is undefined",
+    ),
+    Fault(
+        "event_never_set",
+        "deadlock",
+        ("event id 1 was not set",),
+        ("wait",),
+        "WaitFlag stalls until the bit is 1",
+    ),
+    Fault(
+        "event_left_set",
+        "synccheck",
+        ("MTE3_MTE2 id 0 set and not waited for",),
+        ("set",),
+        "pairs must match exactly",
+    ),
+    race(
+        "no_barrier_between_computes",
+        "first",
+        "second",
+        "V after V needs PipeBarrier<PIPE_V> on 2201",
+        result=one_more,
+    ),
+    race("no_barrier_between_loads", "first", "second", "loads start in order and need not end in order"),
+    # Queues.
+    race("queue_bypassed", "load", "store", "EnQue and DeQue order MTE2 before MTE3"),
+    Fault(
+        "double_free",
+        "memcheck",
+        ("is free already",),
+        ("free",),
+        "FreeTensor is legal from any state but FREE",
+    ),
+    Fault(
+        "use_after_free",
+        "initcheck",
+        ("the tensor was freed",),
+        ("use",),
+        "the buffer belongs to the queue again",
+        one_more,
+    ),
+    Fault(
+        "alloc_beyond_buffers",
+        "deadlock",
+        ("every buffer of the queue is in use",),
+        ("alloc",),
+        "with no free buffer AllocTensor spins for ever",
+    ),
+    Fault(
+        "dequeue_empty",
+        "synccheck",
+        ("the queue is empty",),
+        ("dequeue",),
+        "DeQue of an empty queue is an error",
+    ),
+    Fault(
+        "enqueue_beyond_depth",
+        "synccheck",
+        ("as many tensors as its depth allows",),
+        ("enqueue",),
+        "depth is how many tensors may sit in the queue",
+    ),
+    Fault(
+        "freed_to_wrong_queue",
+        "memcheck",
+        ("belongs to no buffer of this queue",),
+        ("free",),
+        "states belong to the queue's own buffers",
+        one_more,
+    ),
+    # Memory.
+    Fault(
+        "uninitialised_ub",
+        "initcheck",
+        ("where nothing was written",),
+        ("use",),
+        "content is unspecified",
+        one_more,
+        shows=True,
+    ),
+    Fault(
+        "off_by_one_tail",
+        "initcheck",
+        ("where nothing was written",),
+        ("use",),
+        "content is unspecified",
+        one_more,
+        shows=True,
+    ),
+    Fault(
+        "not_whole_units",
+        "memcheck",
+        ("whole units of 32 bytes",),
+        ("store",),
+        "DataCopy rounds down to 32 bytes",
+        shows=True,
+    ),
+    Fault(
+        "misaligned_ub",
+        "memcheck",
+        ("is not a multiple of 32",),
+        ("load",),
+        "the UB address is 32-byte aligned",
+    ),
+    Fault("ub_overflow", "memcheck", ("UB overflow",), ("load",), "192 KiB (2201), 256 KiB (3510)"),
+    Fault("gm_overrun", "memcheck", ("beyond its end",), ("store",), "the allocation ends before it"),
+    Fault(
+        "freed_memory",
+        "memcheck",
+        ("in freed memory",),
+        ("store",),
+        "no allocation has that address any more",
+    ),
+    Fault(
+        "gap_in_bytes",
+        "initcheck",
+        ("where nothing was written",),
+        ("read",),
+        "the gap in UB counts units of 32 bytes",
+        share=16,
+        shows=True,
+    ),
+    Fault(
+        "repeat_stride_doubled",
+        "initcheck",
+        ("where nothing was written",),
+        ("use",),
+        "repeats of 256 bytes lie 8 units apart",
+        one_more,
+        share=TILE // 2 + 1,
+        shows=True,
+    ),
+    # The scalar unit's cache.
+    Fault(
+        "stale_line",
+        "racecheck",
+        ("a stale line", "DataCacheCleanAndInvalid"),
+        ("read",),
+        "a load may return a stale line until it is invalidated",
+    ),
+    Fault(
+        "store_not_cleaned",
+        "racecheck",
+        ("a copy past the data cache", "DataCacheCleanAndInvalid"),
+        ("load",),
+        "a store is not visible to MTE until it is cleaned",
+    ),
+    Fault(
+        "shared_line",
+        "racecheck",
+        ("cache line",),
+        ("store", "store"),
+        "whole lines are written back",
+        blocks=2,
+    ),
+    # Atomics.
+    Fault(
+        "atomic_mode_left_on",
+        "synccheck",
+        ("with an atomic mode on",),
+        ("on",),
+        "the mode is sticky state of the core",
+        added,
+    ),
+    Fault(
+        "atomic_of_wrong_type",
+        "memcheck",
+        ("atomic",),
+        ("store",),
+        "each element of the mode's type is updated on its own",
+        added,
+        shows=True,
+    ),
+    race(
+        "sum_without_atomics",
+        "load",
+        "store",
+        "a read-modify-write of two blocks",
+        says=GM_RACE,
+        result=summed,
+        blocks=2,
+    ),
+    # Blocks of a launch.
+    race("no_sync_all", "store", "load", UNORDERED_CORES, says=GM_RACE, blocks=2, shows=True),
+    Fault(
+        "sync_all_in_branch",
+        "synccheck",
+        ("blocks wait in SyncAll",),
+        (),
+        "every block calls SyncAll the same number of times",
+        blocks=2,
+    ),
+    Fault(
+        "more_blocks_than_cores",
+        "deadlock",
+        ("blocks wait in SyncAll", "no core is free"),
+        (),
+        "all blocks of a SyncAll must be resident",
+        more_blocks=1,
+    ),
+    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=2),
+    Fault(
+        "cross_core_flag_never_set",
+        "deadlock",
+        ("waits for the cross-core flag 0",),
+        (),
+        "mode 0 counts the sets of all cores",
+    ),
+    # Ranks.
+    race(
+        "no_barrier_before_flag",
+        "fill",
+        "take",
+        "stores start in order and need not end in order",
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
+    ),
+    race("flag_before_data", "fill", "take", UNORDERED_CORES, says=GM_RACE, result=of_next_rank, ranks=2),
+    race(
+        "no_wait_for_peer",
+        "fill",
+        "take",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
+        shows=True,
+    ),
+    race(
+        "no_acknowledgement",
+        "take",
+        "fill",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
+        steps=2,
+        shows=True,
+    ),
+    Fault(
+        "constant_tag",
+        "synccheck",
+        ("the value that it has",),
+        ("tell",),
+        "a poll cannot tell this call from the one before",
+        of_next_rank,
+        ranks=2,
+        steps=2,
+        shows=True,
+    ),
+    Fault(
+        "tag_not_advanced",
+        "synccheck",
+        ("the value that it has",),
+        ("tell",),
+        "a poll cannot tell this tile from the one before",
+        of_next_rank,
+        ranks=2,
+        tiles=2,
+        shows=True,
+    ),
+    Fault(
+        "older_launch_accepted",
+        "synccheck",
+        ("older launch",),
+        ("poll",),
+        "a stale flag satisfies the poll",
+        of_next_rank,
+        ranks=2,
+        steps=2,
+        shows=True,
+    ),
+    race(
+        "poll_without_barrier",
+        "load",
+        "read",
+        "GetValue does not wait for MTE2",
+        result=of_next_rank,
+        ranks=2,
+    ),
+    race("window_overrun", "fill", "poll", UNORDERED_CORES, says=GM_RACE, result=of_next_rank, ranks=2),
+    Fault("flag_taken_back", "deadlock", ("polls",), (), UNORDERED_CORES, of_next_rank, ranks=2),
+    Fault(
+        "told_wrong_rank",
+        "deadlock",
+        ("polls",),
+        (),
+        "nobody sets the flag that the rank polls",
+        of_rank_before,
+        ranks=2,
+    ),
+    Fault(
+        "one_rank_too_many",
+        "deadlock",
+        ("polls",),
+        (),
+        "nobody sets the flag of a rank that is not there",
+        of_next_rank,
+        ranks=2,
+    ),
+    race(
+        "input_overwritten",
+        "read",
+        "write",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
+        shows=True,
+    ),
+)
+BY_NAME = {fault.name: fault for fault in FAULTS}
