@@ -45,7 +45,7 @@ aclError allocate(const char* function, void** devPtr, size_t size, bool padded)
     const size_t rounded = size > SIZE_MAX - 2 * kSizeUnit
                                ? size
                                : (size + kSizeUnit - 1) / kSizeUnit * kSizeUnit + (padded ? kSizeUnit : 0);
-    void* memory = arena.allocate(rounded);
+    void* memory = arena.allocate(rounded, size);
     if (memory == nullptr) {
         return fail(function, ACL_ERROR_RT_MEMORY_ALLOCATION,
                     "device " + std::to_string(context->device) + " has no " + std::to_string(size) +

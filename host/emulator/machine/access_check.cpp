@@ -7,6 +7,7 @@
 #include <algorithm>
 
 namespace aivops::machine {
+
 std::string bytes_text(uint64_t bytes) {
     return std::to_string(bytes) + " bytes";
 }
@@ -62,6 +63,20 @@ uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, 
     block.ranges[block.next_range] = {*range, *owner, generation};
     block.next_range = (block.next_range + 1) % block.ranges.size();
     return *owner;
+}
+
+void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address gm, const void* place) {
+    if (settings().check != Check::kStrict || copy.byte_exact == 0) {
+        return;
+    }
+    const Range asked = memory_space().arena(owner).without_padding(gm);
+    if (asked.size() != 0 && !asked.contains(gm, copy.block_bytes)) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(copy.name) + ": " + bytes_text(copy.block_bytes) + " of GM at " + describe_address(gm) +
+                        " reach " + bytes_text(gm + copy.block_bytes - asked.end) + " beyond the end of the " +
+                        bytes_text(asked.size()) + " that were allocated",
+                    place);
+    }
 }
 
 void check_races(Block& block, const std::optional<std::string>& race, const void* place) {

@@ -27,6 +27,8 @@ void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, con
 uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, uint64_t bytes, const void* place);
 
 // Strict mode.
+/// A copy of single bytes has no business in the padding of an allocation, where whole units of 32 bytes may end.
+void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address gm, const void* place);
 void check_races(Block& block, const std::optional<std::string>& race, const void* place);
 void track_issue(Block& block, Lane lane);
 void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t bytes, bool write, const void* place);

@@ -159,21 +159,22 @@ std::string Polls::describe() const {
     return text + (poll.bytes > 16 ? " …" : "");
 }
 
-std::string Events::leftovers() const {
-    std::string text;
+Events::Leftovers Events::leftovers() const {
+    Leftovers found;
     for (uint32_t source = 0; kernel_ids_touched_ && source < kPipes; ++source) {
         for (uint32_t destination = 0; destination < kPipes; ++destination) {
             for (uint32_t id = 0; id < kKernelIds; ++id) {
                 int8_t flag = flags_[(source * kPipes + destination) * kIds + id];
                 if (flag != 0) {
-                    text += std::string(text.empty() ? "" : ", ") + kPipeNames[source] + "_" + kPipeNames[destination] +
-                            " id " + std::to_string(id) +
-                            (flag > 0 ? " set and not waited for" : " waited for and not set");
+                    found.text += std::string(found.text.empty() ? "" : ", ") + kPipeNames[source] + "_" +
+                                  kPipeNames[destination] + " id " + std::to_string(id) +
+                                  (flag > 0 ? " set and not waited for" : " waited for and not set");
+                    found.place = places_[(source * kPipes + destination) * kKernelIds + id];
                 }
             }
         }
     }
-    return text;
+    return found;
 }
 
 Core::Core(Device& device, uint32_t index)
@@ -207,7 +208,6 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.in_copy.store(false, std::memory_order_relaxed);
     block.atomic = AIVOPS_EMU_ATOMIC_NONE;
     block.atomic_type = AIVOPS_EMU_TYPE_NONE;
-    block.cross_core_sets.fill(0);
     block.cross_core_waits.fill(0);
     block.polls.clear();
     block.events.clear();

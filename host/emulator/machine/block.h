@@ -104,13 +104,24 @@ class Events {
         kernel_ids_touched_ = kernel_ids_touched_ || id < kKernelIds;
         return flags_[(source * kPipes + destination) * kIds + id];
     }
-    /// Describes kernel events that are left set (or waited for and never set); empty when there is none.
-    std::string leftovers() const;
+    /// Remembers where a kernel last set an event, or waited for it.
+    void note_place(uint32_t source, uint32_t destination, uint32_t id, const void* place) {
+        if (id < kKernelIds) {
+            places_[(source * kPipes + destination) * kKernelIds + id] = place;
+        }
+    }
+    struct Leftovers {
+        std::string text; // empty when there are none
+        const void* place = nullptr;
+    };
+    /// Kernel events that are left set, or waited for and never set.
+    Leftovers leftovers() const;
 
   private:
     bool touched_ = true;
     bool kernel_ids_touched_ = false;
     std::array<int8_t, kPipes * kPipes * kIds> flags_; // 1 set, 0 clear, -1 waited for before it was set
+    std::array<const void*, kPipes * kPipes * kKernelIds> places_;
 };
 
 struct Block : AivEmuBlock {
@@ -130,10 +141,10 @@ struct Block : AivEmuBlock {
 
     uint32_t atomic = 0; // AivEmuAtomic and AivEmuType in force for copies to GM
     uint32_t atomic_type = 0;
-    int64_t retry_at = 0; // nanoseconds: look at a poll again even when nothing changed
+    const void* atomic_place = nullptr; // where it was set
+    int64_t retry_at = 0;               // nanoseconds: look at a poll again even when nothing changed
     uint32_t cross_core_id = 0;
     uint32_t cross_core_mode = 0;
-    std::array<uint32_t, 16> cross_core_sets{};
     std::array<uint32_t, 16> cross_core_waits{};
 
     int64_t began_ns = 0; // when traced

@@ -49,6 +49,15 @@ void check_copy(Block& block, const AivEmuCopy& copy, const void* place) {
                         bytes_text(copy.element_bytes),
                     place);
     }
+    const uint32_t atomic_bytes = block.atomic != AIVOPS_EMU_ATOMIC_NONE ? element_bytes(block.atomic_type) : 0;
+    if (copy.direction == AIVOPS_EMU_UB_TO_GM && atomic_bytes != 0 && copy.element_bytes > 1 &&
+        copy.element_bytes != atomic_bytes) {
+        raise_warning(block, AIVOPS_EMU_MEMCHECK,
+                      std::string(copy.name) + ": the tensor has elements of " + bytes_text(copy.element_bytes) +
+                          ", and the atomic mode updates elements of " + bytes_text(atomic_bytes) +
+                          "; call SetAtomic… with the tensor's type",
+                      place);
+    }
 }
 
 void copy_within_ub(Block& block, const AivEmuCopy& copy, const void* place) {
@@ -82,6 +91,7 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         if (checking()) {
             check_ub(block, copy.name, ub, filled, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             owner = check_gm(block, copy.name, "reads", gm, copy.block_bytes, place);
+            check_padding(block, copy, owner, gm, place);
         } else {
             owner = owner_of(gm);
         }
@@ -127,6 +137,7 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
         if (checking()) {
             check_ub(block, copy.name, ub, copy.block_bytes, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             owner = check_gm(block, copy.name, "writes", gm, copy.block_bytes, place);
+            check_padding(block, copy, owner, gm, place);
         } else {
             owner = owner_of(gm);
         }
@@ -198,6 +209,7 @@ void set_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type) {
     }
     block.atomic = atomic;
     block.atomic_type = type;
+    block.atomic_place = AIVOPS_PLACE;
 }
 
 } // namespace aivops::machine

@@ -32,7 +32,8 @@ std::string seconds(int64_t ns) {
 
 } // namespace
 
-KernelRun::KernelRun(Launch launch, uint32_t device) : launch_(std::move(launch)), device_(device) {
+KernelRun::KernelRun(Launch launch, uint32_t device)
+    : launch_(std::move(launch)), device_(device), cross_core_flags_(launch_.blocks) {
 }
 
 void KernelRun::fail(int code, std::string message) {
@@ -351,35 +352,21 @@ void KernelRun::release_sync_all() {
 }
 
 bool KernelRun::cross_core_ready(const Block& block) const {
-    // Mode 0: every block of the launch has set the flag as often as this one has waited for it. Mode 1: both vector
-    // cores of the pair have.
     const uint32_t id = block.cross_core_id;
-    const uint32_t needed = block.cross_core_waits[id];
-    uint32_t ready = 0;
-    for (const Core* core : resident_) {
-        const Block& other = core->block;
-        if (block.cross_core_mode == 1 && other.index / 2 != block.index / 2) {
-            continue;
-        }
-        ready += other.cross_core_sets[id] >= needed ? 1 : 0;
-    }
-    if (block.cross_core_mode == 1) {
-        const uint32_t pair = block.index / 2 * 2;
-        return ready >= std::min(2u, launch_.blocks - pair);
-    }
-    return ready == launch_.blocks;
+    return cross_core_flags_.is_set(block.index, block.cross_core_mode, id, block.cross_core_waits[id]);
 }
 
 void KernelRun::check_end(Block& block) {
     if (settings().check == Check::kOff) {
         return;
     }
-    if (std::string events = block.events.leftovers(); !events.empty()) {
-        raise_warning(block, AIVOPS_EMU_SYNCCHECK, "the block ends with events unpaired: " + events, nullptr);
+    if (const Events::Leftovers events = block.events.leftovers(); !events.text.empty()) {
+        raise_warning(block, AIVOPS_EMU_SYNCCHECK, "the block ends with events unpaired: " + events.text, events.place);
     }
     if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
         raise_warning(block, AIVOPS_EMU_SYNCCHECK,
-                      "the block ends with an atomic mode on; call SetAtomicNone after the last atomic copy", nullptr);
+                      "the block ends with an atomic mode on; call SetAtomicNone after the last atomic copy",
+                      block.atomic_place);
     }
 }
 

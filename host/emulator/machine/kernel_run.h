@@ -3,6 +3,7 @@
 #define AIVOPS_MACHINE_KERNEL_RUN_H
 
 #include "block.h"
+#include "cross_core.h"
 #include "kernel_image.h"
 #include "race_check.h"
 #include "task.h"
@@ -49,6 +50,7 @@ class KernelRun : public Task {
     void maybe_give_way(Block& block);
     void sync_all(Block& block);
     bool cross_core_ready(const Block& block) const;
+    CrossCoreFlags& cross_core_flags() { return cross_core_flags_; }
 
     /// Keeps the first failure; the launch ends with it.
     void fail(int code, std::string message);
@@ -79,6 +81,7 @@ class KernelRun : public Task {
 
     Launch launch_;
     uint32_t device_;
+    CrossCoreFlags cross_core_flags_;
     std::vector<std::byte> argument_storage_;
     const void* arguments_ = nullptr;
     std::vector<Core*> occupied_; // taken, and without a block yet

@@ -79,7 +79,7 @@ std::optional<Range> Arena::take_pages(uint64_t bytes) {
     return std::nullopt;
 }
 
-void* Arena::allocate(uint64_t bytes) {
+void* Arena::allocate(uint64_t bytes, uint64_t asked) {
     const uint64_t page = page_bytes();
     if (bytes > capacity_) {
         return nullptr;
@@ -106,7 +106,7 @@ void* Arena::allocate(uint64_t bytes) {
     if (settings().check == Check::kStrict) {
         forget_accesses(usable);
     }
-    allocations_[begin] = {{begin, begin + bytes}, usable};
+    allocations_[begin] = {{begin, begin + bytes}, asked, usable};
     uint64_t used = used_.fetch_add(backed, std::memory_order_relaxed) + backed;
     peak_.store(std::max(peak_.load(std::memory_order_relaxed), used), std::memory_order_relaxed);
     return pointer(begin);
@@ -172,6 +172,16 @@ std::optional<Range> Arena::find(Address address) const {
     }
     const Range& range = std::prev(next)->second.range;
     return address < range.end ? std::optional(range) : std::nullopt;
+}
+
+Range Arena::without_padding(Address address) const {
+    std::shared_lock lock(mutex_);
+    auto next = allocations_.upper_bound(address);
+    if (next == allocations_.begin() || address >= std::prev(next)->second.range.end) {
+        return {};
+    }
+    const Allocation& allocation = std::prev(next)->second;
+    return {allocation.range.begin, allocation.range.begin + allocation.asked};
 }
 
 std::string Arena::describe(Address address) const {

@@ -35,8 +35,10 @@ class Arena {
   public:
     Arena(Range slot, uint64_t capacity);
 
-    /// 64-byte aligned, poisoned memory; nullptr when the device has not that much left.
-    void* allocate(uint64_t bytes);
+    /// 64-byte aligned, poisoned memory; nullptr when the device has not that much left. `asked` of the bytes are what
+    /// the program asked for, the rest is padding.
+    void* allocate(uint64_t bytes, uint64_t asked);
+    void* allocate(uint64_t bytes) { return allocate(bytes, bytes); }
 
     /// False when `pointer` is not the start of an allocation.
     bool release(void* pointer);
@@ -45,6 +47,9 @@ class Arena {
     void release_all();
 
     std::optional<Range> find(Address address) const;
+
+    /// The allocation around an address, without its padding; empty when there is none.
+    Range without_padding(Address address) const;
 
     /// For reports: what is known of an address that no allocation covers.
     std::string describe(Address address) const;
@@ -57,8 +62,9 @@ class Arena {
 
   private:
     struct Allocation {
-        Range range; // what the user has
-        Range pages; // what backs it, without the guard page
+        Range range;    // what the user has
+        uint64_t asked; // bytes of it that are no padding
+        Range pages;    // what backs it, without the guard page
     };
     using Allocations = std::map<Address, Allocation>;
 

@@ -15,8 +15,10 @@ namespace aivops::machine {
 namespace {
 
 constexpr uint32_t kGranule = 32;
-constexpr uint32_t kEventIds = 64;  // of a pair of pipes
-constexpr size_t kKeptAccesses = 8; // per granule of GM
+constexpr uint32_t kCacheLine = 64;             // of the scalar unit
+constexpr uint32_t kNeedsVectorBarriers = 2201; // between vector instructions that depend on each other
+constexpr uint32_t kEventIds = 64;              // of a pair of pipes
+constexpr size_t kKeptAccesses = 8;             // per granule of GM
 
 uint32_t actor_count() {
     return settings().devices * soc().vector_cores * kLanes;
@@ -60,6 +62,8 @@ struct Shadow {
     std::mutex mutex;
     std::unordered_map<Address, GmCell> cells; // by granule number
     std::unordered_set<Address> polled;        // addresses of flags
+    // By line number: the latest stores of scalar units through their caches, one per core.
+    std::unordered_map<Address, std::vector<GmAccess>> lines;
 };
 
 Shadow& shadow() {
@@ -179,8 +183,9 @@ void BlockRaces::issue(Lane lane) {
         clock.own[static_cast<size_t>(Lane::kScalar)] = scalar_writes;
     }
     const uint32_t now = ++issued_[static_cast<size_t>(lane)];
-    if (lane == Lane::kScalar || lane == Lane::kVector) {
-        clock.own[static_cast<size_t>(lane)] = now - 1; // these two finish in order; the copy engines only start so
+    // The scalar unit finishes in order, and so does the vector unit of dav-c310-vec; the others only start so.
+    if (lane == Lane::kScalar || (lane == Lane::kVector && soc().npu_arch != kNeedsVectorBarriers)) {
+        clock.own[static_cast<size_t>(lane)] = now - 1;
     }
 }
 
@@ -272,6 +277,26 @@ std::optional<std::string> BlockRaces::gm_access(Lane lane, Address gm, uint64_t
     return race;
 }
 
+std::optional<std::string> BlockRaces::line_store(Address gm, uint32_t bytes, const char* name, const void* place) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    const Access access{name, origin_, place, true};
+    std::vector<GmAccess>& stores = all.lines[gm / kCacheLine];
+    const uint32_t scalar = actor(Lane::kScalar);
+    for (const GmAccess& other : stores) {
+        if (other.actor != scalar && !knows(Lane::kScalar, other.actor, other.epoch)) {
+            return "two cores have stored to one cache line, " + describe_address(gm / kCacheLine * kCacheLine) +
+                   " and the " + std::to_string(kCacheLine) + " bytes from there: " + describe(other.access) +
+                   "; then " + describe(access) +
+                   "; each core writes back the whole line, and one of the values is lost; keep what different cores "
+                   "store in different lines";
+        }
+    }
+    std::erase_if(stores, [&](const GmAccess& other) { return other.actor == scalar; });
+    stores.push_back({access, scalar, epoch(Lane::kScalar), 0, false, false});
+    return std::nullopt;
+}
+
 void BlockRaces::barrier(uint32_t pipe) {
     if (pipe != AIVOPS_EMU_PIPE_ALL) {
         const auto lane = static_cast<size_t>(lane_of(pipe));
@@ -286,11 +311,20 @@ void BlockRaces::barrier(uint32_t pipe) {
     clocks_.fill(all);
 }
 
+// A flag is set when all that came before on its pipe is done.
+BlockRaces::Clock BlockRaces::behind(uint32_t pipe) const {
+    const auto lane = static_cast<size_t>(lane_of(pipe));
+    Clock done = clocks_[lane];
+    done.own[lane] = issued_[lane];
+    return done;
+}
+
 void BlockRaces::set_flag(uint32_t source, uint32_t destination, uint32_t id) {
-    const auto from = static_cast<size_t>(lane_of(source));
-    Clock done = clocks_[from];
-    done.own[from] = issued_[from]; // the flag is set when all that came before on its pipe is done
-    events_[event_number(source, destination, id)] = done;
+    events_[event_number(source, destination, id)] = behind(source);
+}
+
+Knowledge BlockRaces::done(uint32_t pipe) const {
+    return published(behind(pipe));
 }
 
 void BlockRaces::wait_flag(uint32_t source, uint32_t destination, uint32_t id) {
@@ -298,6 +332,11 @@ void BlockRaces::wait_flag(uint32_t source, uint32_t destination, uint32_t id) {
     if (set != events_.end()) {
         join_into(clocks_[static_cast<size_t>(lane_of(destination))], set->second);
     }
+}
+
+void BlockRaces::learn(uint32_t pipe, const Knowledge& knowledge) {
+    Clock& clock = clocks_[static_cast<size_t>(lane_of(pipe))];
+    clock.known = join(clock.known, knowledge);
 }
 
 void BlockRaces::learn(const Knowledge& knowledge) {
@@ -318,6 +357,9 @@ void forget_accesses(const Range& range) {
     } else {
         std::erase_if(all.cells, [&](const auto& cell) { return cell.first >= first && cell.first <= last; });
     }
+    std::erase_if(all.lines, [&](const auto& line) {
+        return line.first >= range.begin / kCacheLine && line.first <= (range.end - 1) / kCacheLine;
+    });
     std::erase_if(all.polled, [&](Address gm) { return range.contains(gm, 1); });
 }
 

@@ -81,11 +81,17 @@ class BlockRaces {
     std::optional<std::string> gm_access(Lane lane, Address gm, uint64_t bytes, bool write, bool atomic, bool flag,
                                          const char* name, const void* place);
 
+    /// A store of the scalar unit that its data cache takes. Text when another core has the line in its own.
+    std::optional<std::string> line_store(Address gm, uint32_t bytes, const char* name, const void* place);
+
     // What orders.
     void barrier(uint32_t pipe);
     void set_flag(uint32_t source, uint32_t destination, uint32_t id);
     void wait_flag(uint32_t source, uint32_t destination, uint32_t id);
-    void learn(const Knowledge& knowledge); // SyncAll, cross-core flags: every lane knows it
+    void learn(const Knowledge& knowledge);                // SyncAll: every lane knows it
+    void learn(uint32_t pipe, const Knowledge& knowledge); // a cross-core flag that this pipe has waited for
+    /// What is done once a pipe has done all that was issued on it.
+    Knowledge done(uint32_t pipe) const;
 
   private:
     struct Clock {
@@ -105,6 +111,7 @@ class BlockRaces {
     uint32_t actor(Lane lane) const { return first_actor_ + static_cast<uint32_t>(lane); }
     bool knows(Lane lane, uint32_t actor, uint32_t epoch) const;
     void join_into(Clock& clock, const Clock& other) const;
+    Clock behind(uint32_t pipe) const;
     Knowledge published(const Clock& clock) const;
     uint32_t epoch(Lane lane) const { return issued_[static_cast<size_t>(lane)]; }
 

@@ -9,8 +9,6 @@
 namespace aivops::machine {
 namespace {
 
-constexpr uint32_t kCrossCoreIds = 16;
-
 int8_t& event(Block& block, uint32_t source, uint32_t destination, uint32_t id, const void* place) {
     if (source >= Events::kPipes || destination >= Events::kPipes || id >= Events::kIds) {
         raise_fault(block, AIVOPS_EMU_SYNCCHECK,
@@ -22,7 +20,7 @@ int8_t& event(Block& block, uint32_t source, uint32_t destination, uint32_t id, 
 }
 
 void check_cross_core(Block& block, uint32_t mode, uint32_t id, const void* place) {
-    if (id >= kCrossCoreIds || mode > 1) {
+    if (id >= CrossCoreFlags::kIds || mode > 1) {
         raise_fault(block, AIVOPS_EMU_SYNCCHECK,
                     mode > 1 ? "cross-core flag: mode " + std::to_string(mode) +
                                    " involves a cube core, and an AIV kernel has none"
@@ -51,6 +49,7 @@ void set_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint32
                     AIVOPS_PLACE);
     }
     ++flag;
+    block.events.note_place(source, destination, id, AIVOPS_PLACE);
     if (block.races != nullptr) {
         block.races->set_flag(source, destination, id);
     }
@@ -66,6 +65,7 @@ void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint3
                     "WaitFlag: event id " + std::to_string(id) + " was not set, so this waits for ever", AIVOPS_PLACE);
     }
     --flag;
+    block.events.note_place(source, destination, id, AIVOPS_PLACE);
     if (block.races != nullptr) {
         block.races->wait_flag(source, destination, id);
     }
@@ -77,15 +77,15 @@ void sync_all(AivEmuBlock* handle) {
     block.run->sync_all(block);
 }
 
-void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) {
+void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t id) {
     Block& block = block_of(handle);
     InMachine inside(block);
     check_cross_core(block, mode, id, AIVOPS_PLACE);
-    ++block.cross_core_sets[id];
+    block.run->cross_core_flags().set(block.index, id, block.races != nullptr ? block.races->done(pipe) : nullptr);
     after_signal(block);
 }
 
-void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) {
+void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t id) {
     Block& block = block_of(handle);
     InMachine inside(block);
     check_cross_core(block, mode, id, AIVOPS_PLACE);
@@ -95,6 +95,10 @@ void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t, uint32_t id) 
     const int64_t began_ns = trace_clock();
     if (!block.run->cross_core_ready(block)) {
         give_way(block, BlockState::kAtCrossCore);
+    }
+    if (block.races != nullptr) {
+        const uint32_t times = block.cross_core_waits[id];
+        block.races->learn(pipe, block.run->cross_core_flags().passed_on(block.index, mode, id, times));
     }
     block.run->note_progress(*block.device);
     if (tracing()) {

@@ -116,6 +116,7 @@ class TQueBind {
         buffer->used_by = {pipes.destination, pipes.source};
         buffer->free_event = true;
         buffer->state = aivops_emulator::BufferState::free;
+        aivops_emulator::table()->ub_invalidate(aivops_emulator::block(), buffer->address, buffer->bytes);
         set_flag(buffer->used_by.source, buffer->used_by.destination, buffer->event_id);
     }
 
