@@ -277,7 +277,7 @@ std::optional<std::string> BlockRaces::gm_access(Lane lane, Address gm, uint64_t
     return race;
 }
 
-std::optional<std::string> BlockRaces::line_store(Address gm, uint32_t bytes, const char* name, const void* place) {
+std::optional<std::string> BlockRaces::line_store(Address gm, const char* name, const void* place) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     const Access access{name, origin_, place, true};

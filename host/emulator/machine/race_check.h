@@ -82,7 +82,7 @@ class BlockRaces {
                                          const char* name, const void* place);
 
     /// A store of the scalar unit that its data cache takes. Text when another core has the line in its own.
-    std::optional<std::string> line_store(Address gm, uint32_t bytes, const char* name, const void* place);
+    std::optional<std::string> line_store(Address gm, const char* name, const void* place);
 
     // What orders.
     void barrier(uint32_t pipe);

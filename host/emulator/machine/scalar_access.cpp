@@ -56,10 +56,9 @@ void gm_store(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
     store(block_of(block), "scalar store", gm, value, bytes, AIVOPS_PLACE);
     if (block_of(block).races != nullptr) {
         InMachine inside(block_of(block));
-        check_races(
-            block_of(block),
-            block_of(block).races->line_store(reinterpret_cast<Address>(gm), bytes, "scalar store", AIVOPS_PLACE),
-            AIVOPS_PLACE);
+        check_races(block_of(block),
+                    block_of(block).races->line_store(reinterpret_cast<Address>(gm), "scalar store", AIVOPS_PLACE),
+                    AIVOPS_PLACE);
         block_of(block).cache.store(reinterpret_cast<Address>(gm), value, bytes);
     }
 }

@@ -96,6 +96,7 @@ class Ranks:
                     for other in self.streams:
                         self.acl.ok(self.acl.aclrtStreamAbort(other))
                         self.acl.synchronize(other)
+                    self.acl.message()  # of the others
                     return code, message
                 if status.value == 0:
                     waiting.remove(stream)

@@ -13,6 +13,7 @@ KERNELS = Path(__file__).parent / "kernels"
 TILE = 256  # elements, as in twins.h
 
 Numbers = np.ndarray
+SMALL = 32  # elements of the largest copy that counts as a flag: it orders, and does not race
 FILL = 0xFFFF  # of every output before its call
 
 
@@ -246,7 +247,7 @@ FAULTS = (
         "the UB address is 32-byte aligned",
     ),
     Fault("ub_overflow", "memcheck", ("UB overflow",), ("load",), "192 KiB (2201), 256 KiB (3510)"),
-    Fault("gm_overrun", "memcheck", ("beyond its end",), ("store",), "the allocation ends before it"),
+    Fault("gm_overrun", "memcheck", ("beyond the end of the",), ("store",), "the allocation ends before it"),
     Fault(
         "freed_memory",
         "memcheck",
@@ -322,9 +323,12 @@ FAULTS = (
         says=GM_RACE,
         result=summed,
         blocks=2,
+        share=SMALL + 1,
     ),
     # Blocks of a launch.
-    race("no_sync_all", "store", "load", UNORDERED_CORES, says=GM_RACE, blocks=2, shows=True),
+    race(
+        "no_sync_all", "store", "load", UNORDERED_CORES, says=GM_RACE, blocks=2, shows=True, share=SMALL + 1
+    ),
     Fault(
         "sync_all_in_branch",
         "synccheck",
@@ -341,7 +345,7 @@ FAULTS = (
         "all blocks of a SyncAll must be resident",
         more_blocks=1,
     ),
-    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=2),
+    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=SMALL + 1),
     Fault(
         "cross_core_flag_never_set",
         "deadlock",
@@ -358,8 +362,18 @@ FAULTS = (
         says=GM_RACE,
         result=of_next_rank,
         ranks=2,
+        share=SMALL + 1,
     ),
-    race("flag_before_data", "fill", "take", UNORDERED_CORES, says=GM_RACE, result=of_next_rank, ranks=2),
+    race(
+        "flag_before_data",
+        "fill",
+        "take",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
+        share=SMALL + 1,
+    ),
     race(
         "no_wait_for_peer",
         "fill",
@@ -369,6 +383,7 @@ FAULTS = (
         result=of_next_rank,
         ranks=2,
         shows=True,
+        share=SMALL + 1,
     ),
     race(
         "no_acknowledgement",
@@ -380,6 +395,7 @@ FAULTS = (
         ranks=2,
         steps=2,
         shows=True,
+        share=SMALL + 1,
     ),
     Fault(
         "constant_tag",
@@ -451,6 +467,7 @@ FAULTS = (
         result=of_next_rank,
         ranks=2,
         shows=True,
+        share=SMALL + 1,
     ),
 )
 BY_NAME = {fault.name: fault for fault in FAULTS}

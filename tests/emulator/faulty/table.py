@@ -18,7 +18,7 @@ HEAD = (
 
 
 def row(fault: Fault, found: str, clean: str) -> str:
-    shows = "; its results are wrong in any order" if fault.shows else ""
+    shows = "; wrong results even in program order" if fault.shows else ""
     places = ", ".join(fault.lines()) or "the launch"
     return (
         f"| `{fault.name}` | {fault.description} | {fault.rule}{shows} | {fault.category} | {places} "
