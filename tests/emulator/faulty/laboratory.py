@@ -6,9 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, cycle, product
 from pathlib import Path
 
 from emulator.conftest import KernelCompiler
@@ -17,6 +17,7 @@ from emulator.faulty.faults import KERNELS, Fault, Setup
 TESTS = Path(__file__).parents[2]
 RANKS = (2, 3, 8)
 BLOCKS = (1, 7, 48)
+QUICK = 24  # blocks of all ranks
 
 
 def counts(blocks: int) -> tuple[int, int, int]:
@@ -115,13 +116,18 @@ def complaints(trials: list[Trial], outcomes: list[Outcome]) -> list[str]:
     ]
 
 
+def in_turn(setups: list[Setup], seeds: int) -> Iterator[tuple[Setup, int]]:
+    """Every seed with a setup: each setup once, then those that are quick to run again and again."""
+    quick = [setup for setup in setups if setup.ranks * setup.blocks <= QUICK] or setups
+    return zip(chain(setups, cycle(quick)), range(max(seeds, len(setups))), strict=False)
+
+
 def trials_of(fault: Fault, seeds: int) -> list[Trial]:
     """Both twins with so many seeds, which take turns in the setups; the wrong one where its fault is met, and once
     in every other setup."""
     met = [setup for setup in MATRIX if fault.is_met(setup)]
-    others = [setup for setup in MATRIX if not fault.is_met(setup)]
     return [
-        *(Trial(fault, True, met[seed % len(met)], seed) for seed in range(seeds)),
-        *(Trial(fault, True, setup, 0) for setup in others),
-        *(Trial(fault, False, MATRIX[seed % len(MATRIX)], seed) for seed in range(seeds)),
+        *(Trial(fault, True, setup, seed) for setup, seed in in_turn(met, seeds)),
+        *(Trial(fault, True, setup, 0) for setup in MATRIX if not fault.is_met(setup)),
+        *(Trial(fault, False, setup, seed) for setup, seed in in_turn(list(MATRIX), seeds)),
     ]
