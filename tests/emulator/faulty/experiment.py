@@ -16,6 +16,7 @@ from emulator.acl_api import Acl
 from emulator.faulty.faults import BY_NAME, FILL, Setup
 
 DEVICES = 8
+STOP_ON_FAILURE = 1
 WINDOW_BYTES = 4 * (256 + 12 * 8)  # of a block, as in twins.h
 DEADLOCK_US, TIMEOUT_US = 30_000, 2_500_000
 
@@ -23,11 +24,10 @@ DEADLOCK_US, TIMEOUT_US = 30_000, 2_500_000
 class Ranks:
     """Devices, streams and memory of the ranks of one run."""
 
-    def __init__(
-        self, acl: Acl, streams: list[ctypes.c_void_p], setup: Setup, blocks: int, seed: int
-    ) -> None:
+    def __init__(self, acl: Acl, setup: Setup, blocks: int, seed: int) -> None:
         self.acl, self.setup = acl, setup
-        self.streams = streams[: setup.ranks]
+        self.contexts = [self.context(rank) for rank in range(setup.ranks)]
+        self.streams = [self.stream(context) for context in self.contexts]
         self.blocks = blocks
         random = np.random.default_rng(seed)
         self.inputs = [
@@ -50,13 +50,25 @@ class Ranks:
         ]
         self.retired = self.on_each_rank(lambda rank: bytes(setup.count * 4))
         for rank in range(setup.ranks):
-            acl.set_device(rank)
+            acl.aclrtSetCurrentContext(self.contexts[rank])
             acl.free(self.memory[rank].pop())
+
+    def context(self, rank: int) -> ctypes.c_void_p:
+        context = ctypes.c_void_p()
+        self.acl.ok(self.acl.aclrtCreateContext(ctypes.byref(context), rank))
+        return context
+
+    def stream(self, context: ctypes.c_void_p) -> ctypes.c_void_p:
+        """One that drops what comes behind a failure, and so tells of it at once."""
+        self.acl.ok(self.acl.aclrtSetCurrentContext(context))
+        stream = self.acl.create_stream()
+        self.acl.ok(self.acl.aclrtSetStreamFailureMode(stream, ctypes.c_uint64(STOP_ON_FAILURE)))
+        return stream
 
     def on_each_rank(self, content: object) -> list[int]:
         addresses = []
         for rank in range(self.setup.ranks):
-            self.acl.set_device(rank)
+            self.acl.aclrtSetCurrentContext(self.contexts[rank])
             data = content(rank)  # type: ignore[operator]
             addresses.append(self.acl.malloc(len(data)))
             self.acl.write(addresses[-1], data)
@@ -66,7 +78,7 @@ class Ranks:
     def launch(self, binary: ctypes.c_void_p, kernel: str, batch: bool, timeout_us: int) -> None:
         for call in range(self.setup.calls):
             for rank, stream in enumerate(self.streams):
-                self.acl.set_device(rank)
+                self.acl.aclrtSetCurrentContext(self.contexts[rank])
                 function = self.acl.function(binary, kernel)
                 pointers = (
                     self.tables[0][rank],
@@ -108,7 +120,7 @@ class Ranks:
         wrong = []
         for call in range(self.setup.calls):
             for rank in range(self.setup.ranks):
-                self.acl.set_device(rank)
+                self.acl.aclrtSetCurrentContext(self.contexts[rank])
                 found = np.frombuffer(self.acl.read(self.output[call][rank], self.setup.count * 4), np.int32)
                 expected = result(self.inputs[call], rank, self.setup)  # type: ignore[operator]
                 if not np.array_equal(found, expected):
@@ -118,17 +130,17 @@ class Ranks:
 
     def close(self) -> None:
         for rank, blocks in enumerate(self.memory):
-            self.acl.set_device(rank)
+            self.acl.aclrtSetCurrentContext(self.contexts[rank])
             for address in blocks:
                 self.acl.free(address)
+        for context in self.contexts:
+            self.acl.ok(self.acl.aclrtDestroyContext(context))
 
 
 def main(toolkit: Path, binary_path: Path) -> None:
     acl = Acl(toolkit)
-    streams = []
     for device in range(DEVICES):
         acl.set_device(device)
-        streams.append(acl.create_stream())
         for peer in range(DEVICES):
             if peer != device:
                 acl.ok(acl.aclrtDeviceEnablePeerAccess(peer, 0))
@@ -138,7 +150,7 @@ def main(toolkit: Path, binary_path: Path) -> None:
         fault = BY_NAME[name]
         too_many = fault.more_blocks if twin == "wrong" else 0
         setup = Setup(ranks, blocks, count, calls)
-        run = Ranks(acl, streams, setup, 48 + too_many if too_many else blocks, seed)
+        run = Ranks(acl, setup, 48 + too_many if too_many else blocks, seed)
         deadlock = twin == "wrong" and fault.category in ("deadlock", "synccheck")
         run.launch(binary, kernel, not too_many, DEADLOCK_US if deadlock else TIMEOUT_US)
         code, message = run.wait()

@@ -58,6 +58,10 @@ def of_next_rank(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
     return inputs[(rank + 1) % setup.ranks]
 
 
+def of_next_rank_if_any(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    return inputs[min(rank + 1, setup.ranks - 1)]
+
+
 def of_rank_before(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
     return inputs[(rank - 1) % setup.ranks]
 
@@ -391,7 +395,7 @@ FAULTS = (
         "fill",
         UNORDERED_CORES,
         says=GM_RACE,
-        result=of_next_rank,
+        result=of_next_rank_if_any,
         ranks=2,
         steps=2,
         shows=True,
