@@ -77,6 +77,7 @@ class Fault:
     rule: str  # of the hardware, that it breaks
     result: Callable[[list[Numbers], int, Setup], Numbers] = same  # of the right twin
     shows: bool = False  # its results are wrong even when every instruction acts at once and in order
+    by_schedule: bool = False  # some schedules order what nothing else does, and hide it
     # The fault is met from here on.
     blocks: int = 1
     ranks: int = 1
@@ -400,6 +401,18 @@ FAULTS = (
         steps=2,
         shows=True,
         share=SMALL + 1,
+        by_schedule=True,
+    ),
+    race(
+        "acknowledged_too_early",
+        "take",
+        "fill",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
+        steps=2,
+        share=SMALL + 1,
     ),
     Fault(
         "constant_tag",
@@ -443,7 +456,16 @@ FAULTS = (
         ranks=2,
     ),
     race("window_overrun", "fill", "poll", UNORDERED_CORES, says=GM_RACE, result=of_next_rank, ranks=2),
-    Fault("flag_taken_back", "deadlock", ("polls",), (), UNORDERED_CORES, of_next_rank, ranks=2),
+    Fault(
+        "flag_taken_back",
+        "deadlock",
+        ("polls",),
+        (),
+        UNORDERED_CORES,
+        of_next_rank,
+        by_schedule=True,
+        ranks=2,
+    ),
     Fault(
         "told_wrong_rank",
         "deadlock",

@@ -102,7 +102,7 @@ def complaint(trial: Trial, outcome: Outcome) -> str:
             return f"false alarm: {outcome.message}"
         return "" if trial.wrong or not outcome.wrong else f"wrong results in calls {outcome.wrong}"
     if outcome.code == 0:
-        return "not found"
+        return "" if trial.fault.by_schedule else "not found"
     lacking = [f"{trial.fault.category}: ", *trial.fault.says]
     lacking = [text for text in lacking if text not in outcome.message]
     return f"the report lacks {lacking}: {outcome.message}" if lacking else ""
