@@ -12,19 +12,17 @@ std::string bytes_text(uint64_t bytes) {
     return std::to_string(bytes) + " bytes";
 }
 
-void check_ub(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place) {
+void raise_ub_fault(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place) {
     if (align > 1 && ub % align != 0) {
         raise_fault(block, AIVOPS_EMU_MEMCHECK,
                     std::string(name) + ": UB offset " + std::to_string(ub) + " is not a multiple of " +
                         std::to_string(align),
                     place);
     }
-    if (ub + bytes > block.ub_bytes) {
-        raise_fault(block, AIVOPS_EMU_MEMCHECK,
-                    std::string(name) + ": UB overflow: " + bytes_text(bytes) + " at offset " + std::to_string(ub) +
-                        " end behind the " + bytes_text(block.ub_bytes) + " that a vector core has",
-                    place);
-    }
+    raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                std::string(name) + ": UB overflow: " + bytes_text(bytes) + " at offset " + std::to_string(ub) +
+                    " end behind the " + bytes_text(block.ub_bytes) + " that a vector core has",
+                place);
 }
 
 void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, const void* place) {

@@ -18,7 +18,14 @@ inline bool checking() {
 
 std::string bytes_text(uint64_t bytes);
 
-void check_ub(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place);
+[[gnu::cold]] void raise_ub_fault(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align,
+                                  const void* place);
+
+inline void check_ub(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place) {
+    if ((align > 1 && ub % align != 0) || ub + bytes > block.ub_bytes) {
+        raise_ub_fault(block, name, ub, bytes, align, place);
+    }
+}
 
 /// Reading UB that holds nothing is a warning.
 void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, const void* place);

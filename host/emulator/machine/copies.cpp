@@ -110,8 +110,10 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         fill_pad(block, copy, first, ub, left);
         fill_pad(block, copy, first, behind, ub + filled - behind);
         block.core->valid.set(static_cast<uint32_t>(ub), static_cast<uint32_t>(filled));
-        track_ub(block, Lane::kLoad, copy.name, ub, filled, true, place);
-        track_gm(block, Lane::kLoad, copy.name, gm, copy.block_bytes, false, small, place);
+        if (block.races != nullptr) {
+            track_ub(block, Lane::kLoad, copy.name, ub, filled, true, place);
+            track_gm(block, Lane::kLoad, copy.name, gm, copy.block_bytes, false, small, place);
+        }
     }
     if (small) {
         return;
@@ -150,12 +152,14 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
                             place);
             }
         }
-        track_ub(block, Lane::kStore, copy.name, ub, copy.block_bytes, false, place);
-        const bool flag = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
-        if (flag) {
-            check_flag(block, gm, block.ub + ub, copy.block_bytes, place);
+        if (block.races != nullptr) {
+            track_ub(block, Lane::kStore, copy.name, ub, copy.block_bytes, false, place);
+            const bool flag = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
+            if (flag) {
+                check_flag(block, gm, block.ub + ub, copy.block_bytes, place);
+            }
+            track_gm(block, Lane::kStore, copy.name, gm, copy.block_bytes, true, flag, place);
         }
-        track_gm(block, Lane::kStore, copy.name, gm, copy.block_bytes, true, flag, place);
         write_gm(block, gm, block.ub + ub, copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
     }
@@ -163,6 +167,34 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
         trace_copy(block, copy.name, true, owner, copy.block_count * uint64_t{copy.block_bytes}, began_ns);
     }
     after_write(block, copy.gm);
+}
+
+void issue_copy(Block& block, const AivEmuCopy& copy, const void* place) {
+    switch (copy.direction) {
+    case AIVOPS_EMU_GM_TO_UB:
+        track_issue(block, Lane::kLoad);
+        return copy_in(block, copy, place);
+    case AIVOPS_EMU_UB_TO_GM:
+        track_issue(block, Lane::kStore);
+        return copy_out(block, copy, place);
+    default:
+        track_issue(block, Lane::kVector);
+        return copy_within_ub(block, copy, place);
+    }
+}
+
+// DataCopy of a length that is no multiple of its unit: the rest stays behind.
+void copy_whole_units(Block& block, const AivEmuCopy& asked, const void* place) {
+    AivEmuCopy whole = asked;
+    whole.block_bytes -= whole.block_bytes % kUnit;
+    raise_warning(block, AIVOPS_EMU_MEMCHECK,
+                  std::string(whole.name) + ": copies " + std::to_string(whole.block_bytes) + " of " +
+                      bytes_text(asked.block_bytes) +
+                      ": it takes whole units of 32 bytes only; DataCopyPad copies any number of bytes",
+                  place);
+    if (whole.block_bytes != 0) {
+        issue_copy(block, whole, place);
+    }
 }
 
 } // namespace
@@ -177,29 +209,10 @@ void copy(AivEmuBlock* handle, const AivEmuCopy* instruction) {
     if (checking()) {
         check_copy(block, *instruction, place);
     }
-    AivEmuCopy whole = *instruction;
-    if (whole.byte_exact == 0 && whole.block_bytes % kUnit != 0) {
-        whole.block_bytes -= whole.block_bytes % kUnit;
-        raise_warning(block, AIVOPS_EMU_MEMCHECK,
-                      std::string(whole.name) + ": copies " + std::to_string(whole.block_bytes) + " of " +
-                          bytes_text(instruction->block_bytes) +
-                          ": it takes whole units of 32 bytes only; DataCopyPad copies any number of bytes",
-                      place);
-        if (whole.block_bytes == 0) {
-            return;
-        }
+    if (instruction->byte_exact == 0 && instruction->block_bytes % kUnit != 0) {
+        return copy_whole_units(block, *instruction, place);
     }
-    switch (whole.direction) {
-    case AIVOPS_EMU_GM_TO_UB:
-        track_issue(block, Lane::kLoad);
-        return copy_in(block, whole, place);
-    case AIVOPS_EMU_UB_TO_GM:
-        track_issue(block, Lane::kStore);
-        return copy_out(block, whole, place);
-    default:
-        track_issue(block, Lane::kVector);
-        return copy_within_ub(block, whole, place);
-    }
+    issue_copy(block, *instruction, place);
 }
 
 void set_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type) {

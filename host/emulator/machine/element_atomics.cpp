@@ -29,6 +29,13 @@ typename Format::Bits combine(typename Format::Bits now, typename Format::Bits o
     }
 }
 
+struct SaturatingHalf : Half {
+    static Bits narrow(float value) {
+        constexpr float kLargest = 65504;
+        return std::isnan(value) ? Bits{0} : Half::narrow(std::clamp(value, -kLargest, kLargest));
+    }
+};
+
 template <typename Format>
 struct Element {
     using Bits = typename Format::Bits;
@@ -88,13 +95,19 @@ uint32_t element_bytes(uint32_t type) {
                         [](auto element) { return static_cast<uint32_t>(sizeof(typename decltype(element)::Bits)); });
 }
 
-void apply_atomic_elements(void* to, const uint8_t* from, uint64_t bytes, uint32_t atomic, uint32_t type) {
-    with_element(type, [=](auto element) {
+void apply_atomic_elements(void* to, const uint8_t* from, uint64_t bytes, uint32_t atomic, uint32_t type,
+                           bool saturate) {
+    auto apply = [=](auto element) {
         using Bits = typename decltype(element)::Bits;
         for (uint64_t at = 0; at + sizeof(Bits) <= bytes; at += sizeof(Bits)) {
             element.apply(static_cast<uint8_t*>(to) + at, from + at, nullptr, nullptr, atomic);
         }
-    });
+    };
+    if (saturate && type == AIVOPS_EMU_TYPE_HALF) {
+        apply(Element<SaturatingHalf>{});
+    } else {
+        with_element(type, apply);
+    }
 }
 
 bool apply_atomic(void* at, const void* operand, const void* compare, void* before, uint32_t atomic, uint32_t type) {

@@ -7,11 +7,24 @@
 #include "gm_words.h"
 #include "kernel_run.h"
 #include "machine.h"
+#include "streaming_copy.h"
 #include "trace.h"
 
 #include <cstring>
 
 namespace aivops::machine {
+namespace {
+
+constexpr uint64_t kStreamed = 4096; // a smaller piece is a flag, or will be read soon
+
+// Bit 48 of CTRL off, the reset value, means saturating half; of dav-c310-vec only, this goes for atomic copies too.
+bool saturates_half(const Block& block) {
+    constexpr uint32_t kControlNarrowFloats = 48;
+    return block.npu_arch == 3510 && (block.registers[AIVOPS_EMU_REGISTER_CONTROL] >> kControlNarrowFloats & 1) == 0;
+}
+
+} // namespace
+
 Traffic& traffic(Block& block, uint32_t owner) {
     return block.device->counters().by_owner[owner];
 }
@@ -100,13 +113,17 @@ void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes) {
     void* to = reinterpret_cast<void*>(gm);
     InCopy faults(block);
     if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
-        apply_atomic_elements(to, from, bytes, block.atomic, block.atomic_type);
+        apply_atomic_elements(to, from, bytes, block.atomic, block.atomic_type, saturates_half(block));
         block.device->counters().atomics.add(1);
     } else if (bytes <= kSmallBytes) {
         store_words(to, from, static_cast<uint32_t>(bytes));
     } else {
         std::atomic_thread_fence(std::memory_order_release);
-        std::memcpy(to, from, bytes);
+        if (bytes >= kStreamed && block.run->outgrows_caches(bytes)) {
+            streaming_copy(to, from, bytes);
+        } else {
+            std::memcpy(to, from, bytes);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 #include "line_table.h"
 
-#include <cstring>
-#include <elf.h>
+#include "dwarf.h"
+#include "inlined_calls.h"
+
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -9,24 +10,12 @@
 namespace aivops::machine {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using namespace dwarf;
 
 // The headers of the emulated toolkit, wherever it is installed.
 constexpr std::string_view kToolkitHeaders = "/asc/include/";
 
-// DWARF's numbers, as far as line tables use them.
-enum Form : uint64_t {
-    kData2 = 0x05,
-    kData4 = 0x06,
-    kData8 = 0x07,
-    kString = 0x08,
-    kBlock = 0x09,
-    kData1 = 0x0b,
-    kStrp = 0x0e,
-    kUdata = 0x0f,
-    kData16 = 0x1e,
-    kLineStrp = 0x1f
-};
+// DWARF's numbers, as far as line tables alone use them.
 enum Content : uint64_t { kPath = 1, kDirectory = 2 };
 enum Opcode : uint8_t {
     kCopy = 1,
@@ -37,119 +26,6 @@ enum Opcode : uint8_t {
     kFixedAdvancePc = 9
 };
 enum ExtendedOpcode : uint8_t { kEndSequence = 1, kSetAddress = 2 };
-
-// Reads forward; past the end it yields zeros and says so.
-class Cursor {
-  public:
-    explicit Cursor(Bytes bytes) : bytes_(bytes) {}
-
-    template <typename T>
-    T take() {
-        T value{};
-        if (bytes_.size() < sizeof(T)) {
-            failed_ = true;
-            bytes_ = {};
-            return value;
-        }
-        std::memcpy(&value, bytes_.data(), sizeof(T));
-        bytes_ = bytes_.subspan(sizeof(T));
-        return value;
-    }
-    uint64_t unsigned_leb() {
-        uint64_t value = 0;
-        for (unsigned shift = 0;; shift += 7) {
-            auto byte = take<uint8_t>();
-            value |= shift < 64 ? uint64_t{byte & 0x7fu} << shift : 0;
-            if ((byte & 0x80) == 0 || failed_) {
-                return value;
-            }
-        }
-    }
-    int64_t signed_leb() {
-        uint64_t value = 0;
-        unsigned shift = 0;
-        uint8_t byte = 0;
-        do {
-            byte = take<uint8_t>();
-            value |= shift < 64 ? uint64_t{byte & 0x7fu} << shift : 0;
-            shift += 7;
-        } while ((byte & 0x80) != 0 && !failed_);
-        if (shift < 64 && (byte & 0x40) != 0) {
-            value |= ~uint64_t{0} << shift;
-        }
-        return static_cast<int64_t>(value);
-    }
-    std::string_view string() {
-        std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
-        size_t length = text.find('\0');
-        if (length == std::string_view::npos) {
-            failed_ = true;
-            return {};
-        }
-        bytes_ = bytes_.subspan(length + 1);
-        return text.substr(0, length);
-    }
-    Cursor sub(uint64_t bytes) {
-        if (bytes > bytes_.size()) {
-            failed_ = true;
-            bytes = bytes_.size();
-        }
-        Cursor part(bytes_.first(bytes));
-        bytes_ = bytes_.subspan(bytes);
-        return part;
-    }
-    void skip(uint64_t bytes) { sub(bytes); }
-    bool done() const { return bytes_.empty() || failed_; }
-    bool failed() const { return failed_; }
-
-  private:
-    Bytes bytes_;
-    bool failed_ = false;
-};
-
-struct Sections {
-    Bytes lines;
-    Bytes strings;
-    Bytes line_strings;
-};
-
-Sections find_sections(Bytes elf) {
-    Sections found;
-    Elf64_Ehdr header;
-    if (elf.size() < sizeof header) {
-        return found;
-    }
-    std::memcpy(&header, elf.data(), sizeof header);
-    auto section = [&](size_t index) {
-        Elf64_Shdr read{};
-        uint64_t offset = header.e_shoff + index * sizeof read;
-        if (index < header.e_shnum && offset + sizeof read <= elf.size()) {
-            std::memcpy(&read, elf.data() + offset, sizeof read);
-        }
-        return read;
-    };
-    auto content = [&](const Elf64_Shdr& read) {
-        bool inside = read.sh_type == SHT_PROGBITS || read.sh_type == SHT_STRTAB;
-        inside = inside && read.sh_offset <= elf.size() && read.sh_size <= elf.size() - read.sh_offset;
-        return inside && (read.sh_flags & SHF_COMPRESSED) == 0 ? elf.subspan(read.sh_offset, read.sh_size) : Bytes{};
-    };
-    Bytes names = content(section(header.e_shstrndx));
-    for (size_t index = 0; index < header.e_shnum; ++index) {
-        Elf64_Shdr read = section(index);
-        if (read.sh_name >= names.size()) {
-            continue;
-        }
-        std::string_view name = Cursor(names.subspan(read.sh_name)).string();
-        if (name == ".debug_line") {
-            found.lines = content(read);
-        } else if (name == ".debug_str") {
-            found.strings = content(read);
-        } else if (name == ".debug_line_str") {
-            found.line_strings = content(read);
-        }
-    }
-    return found;
-}
 
 struct Entry {
     std::string_view path;
@@ -250,7 +126,8 @@ struct Row {
 // One compilation unit's table.
 class Unit {
   public:
-    Unit(Cursor cursor, const Sections& sections) : cursor_(cursor), sections_(sections) {}
+    Unit(Cursor cursor, uint64_t offset, const Sections& sections)
+        : cursor_(cursor), offset_(offset), sections_(sections) {}
 
     std::string find(uint64_t address) {
         if (!read_header()) {
@@ -365,16 +242,34 @@ class Unit {
         for (size_t index = 0; index + 1 < rows.size() && rows[index].address < address; ++index) {
             at = index;
         }
-        for (size_t index = at.value_or(0) + 1; index-- != 0;) {
-            std::string path = path_of(rows[index].file);
-            if (!path.empty() && rows[index].line > 0 && path.find(kToolkitHeaders) == std::string::npos) {
-                return path + ":" + std::to_string(rows[index].line);
+        const Row& own = rows[at.value_or(0)];
+        if (std::string place = place_of(own.file, own.line); !place.empty()) {
+            return place;
+        }
+        for (const CallPlace& call : inlined_calls(sections_, address)) {
+            std::string place = call.line_table == offset_ ? place_of(call.file, static_cast<int64_t>(call.line)) : "";
+            if (!place.empty()) {
+                return place;
+            }
+        }
+        // A binary with lines and without calls: what the author wrote before it is near.
+        for (size_t index = at.value_or(0); index-- != 0;) {
+            if (std::string place = place_of(rows[index].file, rows[index].line); !place.empty()) {
+                return place;
             }
         }
         return {};
     }
 
+    // "file.asc:34"; empty for the toolkit's own headers and for code without a line.
+    std::string place_of(uint64_t file, int64_t line) const {
+        const std::string path = path_of(file);
+        const bool own = path.empty() || line <= 0 || path.find(kToolkitHeaders) != std::string::npos;
+        return own ? std::string() : path + ":" + std::to_string(line);
+    }
+
     Cursor cursor_;
+    uint64_t offset_; // in .debug_line, by which inlined calls name it
     const Sections& sections_;
     uint8_t instruction_bytes_ = 1;
     int8_t line_base_ = 0;
@@ -388,10 +283,11 @@ class Unit {
 } // namespace
 
 std::string source_line(std::span<const std::byte> elf, uint64_t address) {
-    const Sections sections = find_sections(elf);
+    const Sections sections(elf);
     Cursor units(sections.lines);
     while (!units.done()) {
-        Unit unit(units.sub(units.take<uint32_t>()), sections);
+        const uint64_t offset = sections.lines.size() - units.left();
+        Unit unit(units.sub(units.take<uint32_t>()), offset, sections);
         if (std::string found = unit.find(address); !found.empty()) {
             return found;
         }

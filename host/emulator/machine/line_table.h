@@ -10,8 +10,8 @@
 namespace aivops::machine {
 
 /// "file.asc:34" for the code before `address` (an offset in the image); empty when the binary does not tell. Code of
-/// the toolkit's own headers, which is inlined into kernels, counts as the line that the kernel's author wrote before
-/// it.
+/// the toolkit's own headers, which is inlined into kernels, counts as the line that the kernel's author called it
+/// from.
 std::string source_line(std::span<const std::byte> elf, uint64_t address);
 
 } // namespace aivops::machine

@@ -133,7 +133,9 @@ class Reader {
     std::string& error_;
 };
 
-Settings read() {
+} // namespace
+
+Settings read_settings() {
     Settings settings{};
     Reader reader(settings.error);
     settings.soc = reader.soc();
@@ -145,13 +147,6 @@ Settings read() {
     settings.timeout_interval_us = reader.positive("AIVOPS_EMU_TIMEOUT_INTERVAL_US", 4294967.296);
     settings.trace = reader.folder("AIVOPS_EMU_TRACE");
     return settings;
-}
-
-} // namespace
-
-const Settings& settings() {
-    static const Settings instance = read();
-    return instance;
 }
 
 std::span<const Variable> variables() {

@@ -28,8 +28,13 @@ struct Variable {
     const char* meaning;
 };
 
-/// The settings of this process.
-const Settings& settings();
+Settings read_settings();
+
+/// The settings of this process, read once. Instructions ask for them, so that much is inlined.
+inline const Settings& settings() {
+    static const Settings instance = read_settings();
+    return instance;
+}
 
 /// Every AIVOPS_EMU_* variable, for the documentation.
 std::span<const Variable> variables();
