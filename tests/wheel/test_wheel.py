@@ -59,6 +59,7 @@ MADE = [
     "toolkit/lib64/libhccl.so",
     "toolkit/lib64/libhcomm.so",
     *(f"toolkit/lib64/lib{name}.so" for name in LINK_NAMES),
+    "toolkit/share/doc/aivops/ascendc.md",
     "toolkit/share/info/aivops/toolkit.json",
     "toolkit/share/info/aivops/version.info",
     "toolkit/tools/ccec_compiler/bin/ccec",

@@ -1,4 +1,5 @@
-// Ascend C for vector cores, on a CPU: everything a kernel includes. docs/ascendc.md lists what there is.
+// Ascend C for vector cores, on a CPU: everything a kernel includes. share/doc/aivops/ascendc.md in the toolkit lists
+// what there is.
 #ifndef AIVOPS_ASCENDC_KERNEL_OPERATOR_H
 #define AIVOPS_ASCENDC_KERNEL_OPERATOR_H
 #pragma GCC system_header

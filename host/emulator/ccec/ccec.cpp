@@ -81,7 +81,8 @@ void explain_missing_names(Command command) {
     setenv("LC_ALL", "C", 1); // the messages of all languages in one
     append(command, {"-fsyntax-only", "-fdiagnostics-color=never"});
     for (const std::string& name : missing_names(run_captured(command, Stream::error).text))
-        std::fprintf(stderr, "ccec: note: AscendC::%s is not emulated; docs/ascendc.md lists what is\n", name.c_str());
+        std::fprintf(stderr, "ccec: note: AscendC::%s is not emulated; %s lists what is\n", name.c_str(),
+                     ascendc_page().c_str());
 }
 
 std::string output_of(const Options& options) {
@@ -103,7 +104,7 @@ int compile(const Options& options) {
 
     std::filesystem::path source = std::filesystem::absolute(options.source);
     Scan scan = scan_source(options);
-    TemporaryDirectory directory(std::filesystem::temp_directory_path());
+    TemporaryDirectory directory = scratch_directory();
     std::filesystem::path unit = directory.path() / source.filename();
     std::filesystem::path entry_header = ascendc_include_directory() / "aivops_emulator" / "kernel_entry.h";
     write_file(unit, translation_unit({read_file(source), source, options.source}, scan, entry_header));
@@ -124,7 +125,7 @@ int compile(const Options& options) {
     }
     append(command, {"-x", "c++", unit.string()});
     append(command, result);
-    int status = run(command);
+    int status = run_host_compiler(command, output);
     if (status != 0)
         explain_missing_names(command);
     else if (options.write_depfile)

@@ -3,6 +3,7 @@
 #include "error.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 namespace aivops::ccec {
@@ -40,6 +41,18 @@ Command find_host_compiler() {
     throw Error("no C++ compiler: AIVOPS_EMU_CXX and CXX are not set and c++, g++ and clang++ are not in PATH; the "
                 "emulated toolkit compiles kernels with the host's compiler: " +
                 std::string(kAdvice));
+}
+
+int run_host_compiler(const Command& command, const std::filesystem::path& output) {
+    std::error_code unreadable;
+    if (std::filesystem::is_regular_file(output, unreadable))
+        std::filesystem::remove(output, unreadable);
+    int status = run(command);
+    if (status == 0 && !std::filesystem::exists(output, unreadable)) {
+        throw Error(output.string() + ": was not written, although " + command.front() +
+                    " ended with status 0; is it a C++ compiler? " + kAdvice);
+    }
+    return status;
 }
 
 } // namespace aivops::ccec

@@ -11,6 +11,10 @@ namespace aivops::ccec {
 // compiler.
 Command find_host_compiler();
 
+// Runs a command of the host compiler that writes `output`, and returns its exit status. What lay there before is
+// removed first, so that a compiler that says it succeeded and wrote nothing is an Error and not an old binary.
+int run_host_compiler(const Command& command, const std::filesystem::path& output);
+
 } // namespace aivops::ccec
 
 #endif

@@ -122,9 +122,9 @@ int drive(const Command& arguments) {
     check_linked_objects(options.inputs);
     // The output may be one of the inputs, and a failed link leaves what was there before.
     std::filesystem::path output = std::filesystem::absolute(options.output);
-    TemporaryDirectory directory(output.parent_path());
+    TemporaryDirectory directory(output.parent_path(), "the binary is linked beside its final name");
     std::filesystem::path linked = directory.path() / output.filename();
-    int status = run(link_command(options, linked.string()));
+    int status = run_host_compiler(link_command(options, linked.string()), linked);
     if (status == 0)
         std::filesystem::rename(linked, output);
     return status;

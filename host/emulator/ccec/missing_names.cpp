@@ -7,7 +7,7 @@ namespace aivops::ccec {
 namespace {
 
 // Names of Ascend C that are not emulated. Written without their namespace they look like any undeclared name, so the
-// driver must know them; docs/ascendc.md shows this list.
+// driver must know them; the page of the toolkit's Ascend C shows this list.
 constexpr std::array<std::string_view, 41> kNotEmulated{"AllocMutexID",
                                                         "AscendAntiQuant",
                                                         "AscendDequant",

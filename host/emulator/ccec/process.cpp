@@ -136,16 +136,25 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
     return std::nullopt;
 }
 
-TemporaryDirectory::TemporaryDirectory(const std::filesystem::path& parent) {
+TemporaryDirectory::TemporaryDirectory(const std::filesystem::path& parent, const std::string& advice) {
     std::string pattern = (parent / "aivops-ccec-XXXXXX").string();
-    if (!mkdtemp(pattern.data()))
-        throw Error("cannot make a temporary directory in " + parent.string() + ": " + std::strerror(errno));
+    if (!mkdtemp(pattern.data())) {
+        throw Error("cannot make a temporary directory in " + parent.string() + ": " + std::strerror(errno) + "; " +
+                    advice);
+    }
     path_ = pattern;
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+}
+
+TemporaryDirectory scratch_directory() {
+    const char* named = std::getenv("TMPDIR");
+    if (named && *named)
+        return {named, "TMPDIR names that directory: set it to one that exists and can be written"};
+    return {"/tmp", "set TMPDIR to a directory that can be written"};
 }
 
 } // namespace aivops::ccec

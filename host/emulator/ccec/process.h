@@ -32,7 +32,8 @@ std::optional<std::filesystem::path> find_program(const std::string& name);
 // A private directory that goes away with the object.
 class TemporaryDirectory {
   public:
-    explicit TemporaryDirectory(const std::filesystem::path& parent);
+    // An Error that ends with `advice` when `parent` does not take one.
+    TemporaryDirectory(const std::filesystem::path& parent, const std::string& advice);
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory&) = delete;
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
@@ -42,6 +43,9 @@ class TemporaryDirectory {
   private:
     std::filesystem::path path_;
 };
+
+// One where temporary files belong: TMPDIR, else /tmp.
+TemporaryDirectory scratch_directory();
 
 } // namespace aivops::ccec
 

@@ -9,6 +9,9 @@ namespace aivops::ccec {
 // The toolkit's folder of Ascend C headers; an Error when the toolkit this driver belongs to has none.
 std::filesystem::path ascendc_include_directory();
 
+// The page of the toolkit that lists the Ascend C it has.
+std::filesystem::path ascendc_page();
+
 } // namespace aivops::ccec
 
 #endif

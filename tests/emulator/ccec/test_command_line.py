@@ -258,3 +258,32 @@ def test_a_driver_outside_of_its_toolkit(compiler: KernelCompiler, source: Path,
     result = KernelCompiler(tmp_path / "lonely").compile(source, source.with_suffix(".o"))
     assert result.returncode == 1
     assert f"toolkit {os.path.realpath(tmp_path / 'lonely')}: has no " in result.stderr
+
+
+def test_a_compiler_that_writes_nothing(compiler: KernelCompiler, source: Path) -> None:
+    """Its status says that all went well; an object of an earlier build must not pass for its work."""
+    idle = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": "/bin/true"})
+    relocatable, binary = source.with_suffix(".tmp.o"), source.with_suffix(".o")
+    assert compiler.compile(source, relocatable).returncode == 0
+    assert compiler.link(binary, relocatable).returncode == 0
+    before = binary.read_bytes()
+    for result, output in (
+        (idle.link(binary, relocatable), binary.name),
+        (idle.compile(source, relocatable), relocatable),
+    ):
+        assert result.returncode == 1
+        assert f"{output}: was not written, although /bin/true ended with status 0" in result.stderr
+        assert "set AIVOPS_EMU_CXX to a C++ compiler" in result.stderr
+    assert not relocatable.exists()
+    assert binary.read_bytes() == before
+
+
+@pytest.mark.parametrize("folder", ["/nowhere", "/proc", "/dev/null"])
+def test_temporary_files_have_no_place(compiler: KernelCompiler, source: Path, folder: str) -> None:
+    nowhere = KernelCompiler(compiler.toolkit, {"TMPDIR": folder})
+    result = nowhere.compile(source, source.with_suffix(".o"))
+    assert result.returncode == 1
+    lines = [line for line in result.stderr.splitlines() if line.startswith("ccec: ")]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"ccec: error: cannot make a temporary directory in {folder}: ")
+    assert lines[0].endswith("TMPDIR names that directory: set it to one that exists and can be written")

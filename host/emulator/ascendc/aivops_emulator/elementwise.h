@@ -63,7 +63,7 @@ void execute_binary(uint8_t* ub, const void* parameters) {
 template <typename Operation, typename T>
 AIVOPS_EMU_INLINE void issue_binary(const char* name, const BinaryParameters& parameters) {
     static_assert(Operation::template kHas<T>, "this architecture's vector unit lacks the instruction for this type; "
-                                               "docs/ascendc.md lists the types");
+                                               "share/doc/aivops/ascendc.md in the toolkit lists the types");
     Ranges ranges;
     ranges.add(parameters.first, parameters.lanes, sizeof(T), kLanesPerRepeat<T>, false);
     ranges.add(parameters.second, parameters.lanes, sizeof(T), kLanesPerRepeat<T>, false);
@@ -113,7 +113,7 @@ void execute_unary(uint8_t* ub, const void* parameters) {
 template <typename Operation, typename T>
 AIVOPS_EMU_INLINE void issue_unary(const char* name, const UnaryParameters<T>& parameters) {
     static_assert(Operation::template kHas<T>, "this architecture's vector unit lacks the instruction for this type; "
-                                               "docs/ascendc.md lists the types");
+                                               "share/doc/aivops/ascendc.md in the toolkit lists the types");
     Ranges ranges;
     ranges.add(parameters.source, parameters.lanes, sizeof(T), kLanesPerRepeat<T>, false);
     ranges.add(parameters.destination, parameters.lanes, sizeof(T), kLanesPerRepeat<T>, true);

@@ -48,8 +48,10 @@ void execute_cast(uint8_t* ub, const void* parameters) {
 template <typename To, typename From>
 AIVOPS_EMU_INLINE void cast(const Operand& destination, const Operand& source, const Lanes& lanes,
                             AscendC::RoundMode mode) {
-    static_assert(kHasCast<To, From>,
-                  "Cast: this architecture lacks the conversion between these types; docs/ascendc.md lists them");
+    static_assert(
+        kHasCast<To, From>,
+        "Cast: this architecture lacks the conversion between these types; share/doc/aivops/ascendc.md in the toolkit "
+        "lists them");
     if (mode == AscendC::RoundMode::CAST_HYBRID)
         fault(AIVOPS_EMU_ASSERT, "Cast: CAST_HYBRID is for hifloat8_t only");
     Ranges ranges;
