@@ -22,6 +22,19 @@ def toolkit(build_dir: Path) -> Path:
     return folder
 
 
+def recording(source: Path, binary: Path) -> tuple[object, ...]:
+    """Options that let a kernel write down which functions it runs, while symbol_coverage.py asks for it."""
+    if "AIVOPS_TEST_TRACE" not in os.environ:
+        return ()
+    recorder = Path(__file__).parent / "ascendc/recorder.h"
+    names = (f'-DAIVOPS_TEST_SOURCE="{source}"', f'-DAIVOPS_TEST_BINARY="{binary}"')
+    exclude = "-finstrument-functions-exclude-file-list=" + ",".join(
+        f"aivops_emulator/{name}"
+        for name in ("conversion", "core", "elementwise", "float", "kernel_entry", "vector")
+    )
+    return ("-finstrument-functions", exclude, "-include", recorder, *names)
+
+
 @dataclass(frozen=True)
 class KernelCompiler:
     """The drivers of one toolkit, run as a build would run them."""
@@ -70,6 +83,8 @@ class KernelCompiler:
         """The linked binary of one source, beside it."""
         relocatable = source.with_suffix(f".{architecture}.tmp.o")
         binary = source.with_suffix(f".{architecture}.o")
+        if "AIVOPS_EMU_CXX" not in self.environment:  # the recorder is for g++
+            options = (*options, *recording(source, binary))
         for step in (
             self.compile(source, relocatable, *options, architecture=architecture),
             self.link(binary, relocatable),

@@ -151,6 +151,11 @@ def page() -> str:
         parts.append("".join(f"- {entry}\n" for entry in header.entries))
     parts.append("## Not emulated\n\nKnown to `ccec`, which names them when a kernel uses them:\n")
     parts.append(quoted(not_emulated()) + "\n")
+    parts.append(
+        "`TPipe::InitBuffer` with addresses of the caller's choice is not there either.\n\n"
+        "In a clone, `python tests/emulator/ascendc/symbol_coverage.py` shows what tests have run of the\n"
+        "symbols that public AIV kernels use: every documented overload for every type, by architecture.\n"
+    )
     return "\n".join(parts)
 
 

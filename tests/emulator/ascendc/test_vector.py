@@ -4,26 +4,22 @@ import ctypes
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
 from emulator.ascendc.naive_machine import NaiveMachine
+from emulator.ascendc.vector_numbers import (
+    DTYPES,
+    HEAD,
+    Array,
+    BinaryStrides,
+    UnaryStrides,
+    fill,
+    lane_offsets,
+)
 from emulator.conftest import ARCHITECTURES, KernelCompiler
 
-Array = npt.NDArray[Any]
-DTYPES: dict[str, np.dtype] = {
-    "half": np.dtype(np.float16),
-    "bfloat16_t": np.dtype(ml_dtypes.bfloat16),
-    "float": np.dtype(np.float32),
-    **{
-        f"{kind}int{bits}_t": np.dtype(f"{kind or 'i'}{bits // 8}")
-        for kind in ("", "u")
-        for bits in (8, 16, 32, 64)
-    },
-}
 BASE = ("half", "float", "int16_t", "int32_t")
 BYTES = ("int8_t", "uint8_t")
 WIDE = (*BASE, "uint16_t", "uint32_t", "int64_t", "uint64_t", "bfloat16_t")
@@ -74,32 +70,27 @@ UNARY: dict[str, tuple[dict[str, tuple[str, ...]], Callable[[Array], Array]]] = 
     "Not": (BITS, np.invert),
 }
 
-HEAD = """
-#include "kernel_operator.h"
-using namespace AscendC;
-template <typename T>
-__aicore__ LocalTensor<T> at(uint32_t kib) {
-    return LocalTensor<T>(TPosition::VECCALC, kib * 1024, 256);
-}
-#define K extern "C" __global__ __aicore__ void
+HEADER = (
+    HEAD
+    + """
 #define MASKS uint64_t* mask, uint64_t lanes, uint64_t repeats, BinaryRepeatParams s
 #define UNARY_MASKS uint64_t* mask, uint64_t lanes, uint64_t repeats, UnaryRepeatParams s
 """
+)
 
 
-def has_repeats(name: str, types: tuple[str, ...]) -> bool:
-    """Forms with masks and repeats are built for one type of each width that has them."""
-    width = DTYPES[name].itemsize
-    return width in (2, 4) and name == next(other for other in types if DTYPES[other].itemsize == width)
+def has_repeats(name: str) -> bool:
+    """Forms with masks and repeats are for elements of 16 and 32 bits."""
+    return DTYPES[name].itemsize in (2, 4)
 
 
 def source_of(architecture: str) -> str:
-    lines = [HEAD]
+    lines = [HEADER]
     for name, (types, _) in BINARY.items():
         for t in types[architecture]:
             call = f"{name}(at<{t}>(0), at<{t}>(8), at<{t}>(16)"
             lines.append(f"K {name}_{t}(int32_t n) {{ {call}, n); }}")
-            if has_repeats(t, types[architecture]):
+            if has_repeats(t):
                 lines.append(f"K {name}_mask_{t}(MASKS) {{ {call}, mask, repeats, s); }}")
                 lines.append(f"K {name}_lanes_{t}(MASKS) {{ {call}, lanes, repeats, s); }}")
                 masked = call.replace(f"{name}(", f"{name}<{t}, false>(")
@@ -110,14 +101,14 @@ def source_of(architecture: str) -> str:
         for t in types[architecture]:
             call = f"{name}(at<{t}>(0), at<{t}>(8), 3"
             lines.append(f"K {name}_{t}(int32_t n) {{ {call}, n); }}")
-            if has_repeats(t, types[architecture]):
+            if has_repeats(t):
                 lines.append(f"K {name}_mask_{t}(UNARY_MASKS) {{ {call}, mask, repeats, s); }}")
                 lines.append(f"K {name}_lanes_{t}(UNARY_MASKS) {{ {call}, lanes, repeats, s); }}")
     for name, (types, _) in UNARY.items():
         for t in types[architecture]:
             call = f"{name}(at<{t}>(0), at<{t}>(8)"
             lines.append(f"K {name}_{t}(int32_t n) {{ {call}, n); }}")
-            if has_repeats(t, types[architecture]):
+            if has_repeats(t):
                 lines.append(f"K {name}_mask_{t}(UNARY_MASKS) {{ {call}, mask, repeats, s); }}")
                 lines.append(f"K {name}_lanes_{t}(UNARY_MASKS) {{ {call}, lanes, repeats, s); }}")
     return "\n".join(lines)
@@ -130,39 +121,6 @@ def machine(
     source = tmp_path_factory.mktemp("vector") / f"{request.param}.asc"
     source.write_text(source_of(request.param))
     return request.param, NaiveMachine(compiler.build(source, "-O1", "-Wall", architecture=request.param))
-
-
-class BinaryStrides(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_uint8) for name in ("d", "a", "b", "dr", "ar", "br"))
-
-
-class UnaryStrides(ctypes.Structure):
-    _fields_ = (
-        ("d", ctypes.c_uint16),
-        ("a", ctypes.c_uint16),
-        ("dr", ctypes.c_uint8),
-        ("ar", ctypes.c_uint8),
-    )
-
-
-def fill(machine: NaiveMachine, kib: int, dtype: np.dtype, seed: int) -> Array:
-    """Numbers in 8 KiB of the unified buffer, as a view of it."""
-    random = np.random.default_rng(seed)
-    view = machine.ub[kib * 1024 : (kib + 8) * 1024].view(dtype)
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        view[:] = random.integers(limits.min, limits.max, view.size, dtype=dtype, endpoint=True)
-        view[view == 0] = 1
-    else:
-        view[:] = random.uniform(0.25, 100, view.size).astype(dtype)
-    return view
-
-
-def lane_offsets(dtype: np.dtype, lanes: list[int], repeats: int, block: int, repeat: int) -> Array:
-    """Element numbers of the lanes of all repeats, by the strides' definition."""
-    per_block = 32 // dtype.itemsize
-    each = [(lane // per_block) * block * per_block + lane % per_block for lane in lanes]
-    return np.array([r * repeat * per_block + offset for r in range(repeats) for offset in each])
 
 
 def narrowed(values: Array, dtype: np.dtype, architecture: str) -> Array:
@@ -206,7 +164,7 @@ def test_two_tensors(machine: tuple[str, NaiveMachine], name: str) -> None:
         device.launch(f"{name}_{t}", ctypes.c_int32(101))
         check(out[:101], expected_of(function, dtype, architecture, a[:101], b[:101]), f"{name}_{t}")
         assert (out[101:] == dtype.type(7)).all()
-        if not has_repeats(t, types[architecture]):
+        if not has_repeats(t):
             continue
         per_repeat = 256 // dtype.itemsize
         mask = np.array([0xF0F0_1234_0000_FFFF, 0x8000_0000_0000_0001], np.uint64)
@@ -251,7 +209,7 @@ def test_one_tensor(machine: tuple[str, NaiveMachine], name: str) -> None:
         device.launch(f"{name}_{t}", ctypes.c_int32(77))
         check(out[:77], expected_of(function, dtype, architecture, a[:77]), name)
         assert (out[77:] == dtype.type(7)).all()
-        if not has_repeats(t, types[architecture]):
+        if not has_repeats(t):
             continue
         mask = np.array([0x5555_FFFF_0000_0003, 0x1], np.uint64)
         per_repeat = 256 // dtype.itemsize
@@ -339,6 +297,15 @@ K compare() {
     Select(at<float>(48), at<uint8_t>(0), at<float>(8), at<float>(16), SELMODE::VSEL_CMPMASK_SPR, 64, 2,
            BinaryRepeatParams());
 }
+K operators() {
+    LocalTensor<float> a = at<float>(8), b = at<float>(16);
+    at<float>(0) = a + b;
+    at<float>(1) = a - b;
+    at<float>(2) = a * b;
+    at<float>(3) = a / b;
+    at<int16_t>(4) = at<int16_t>(24) & at<int16_t>(32);
+    at<int16_t>(5) = at<int16_t>(24) | at<int16_t>(32);
+}
 K modes() {
     LocalTensor<half> big = at<half>(8), out = at<half>(0);
     Add(out, big, big, 16);
@@ -354,11 +321,13 @@ K modes() {
 """
 
 
-@pytest.fixture(scope="module")
-def others(compiler: KernelCompiler, tmp_path_factory: pytest.TempPathFactory) -> NaiveMachine:
+@pytest.fixture(scope="module", params=ARCHITECTURES)
+def others(
+    request: pytest.FixtureRequest, compiler: KernelCompiler, tmp_path_factory: pytest.TempPathFactory
+) -> NaiveMachine:
     source = tmp_path_factory.mktemp("others") / "others.asc"
     source.write_text(HEAD + MORE)
-    return NaiveMachine(compiler.build(source, "-Wall", "-Werror"))
+    return NaiveMachine(compiler.build(source, "-Wall", "-Werror", architecture=request.param))
 
 
 def view(machine: NaiveMachine, kib: int, dtype: npt.DTypeLike) -> Array:
@@ -429,6 +398,19 @@ def test_compare_and_select(others: NaiveMachine) -> None:
     assert (view(others, 40, np.float16)[:128] == np.maximum(h, 50)[:128]).all()
     first = np.tile((a < b)[:64], 2)
     assert (view(others, 48, np.float32)[:128] == np.where(first, a[:128], b[:128])).all()
+
+
+def test_operators(others: NaiveMachine) -> None:
+    random = np.random.default_rng(8)
+    a, b = view(others, 8, np.float32), view(others, 16, np.float32)
+    a[:], b[:] = random.uniform(1, 9, 1024), random.uniform(1, 9, 1024)
+    c, d = view(others, 24, np.int16), view(others, 32, np.int16)
+    c[:], d[:] = random.integers(-999, 999, 2048), random.integers(-999, 999, 2048)
+    others.launch("operators")
+    for kib, expected in enumerate((a + b, a - b, a * b, a / b)):
+        assert (view(others, kib, np.float32)[:256] == expected[:256]).all()
+    for kib, whole in ((4, c & d), (5, c | d)):
+        assert (view(others, kib, np.int16)[:256] == whole[:256]).all()
 
 
 def test_control_and_counter_mode(others: NaiveMachine) -> None:

@@ -46,6 +46,9 @@ AIVOPS_EMU_INLINE const AivEmuTable* table() {
     return __aivops_binding.table;
 }
 
+// What CTRL is after a reset: on dav-c310-vec bit 60, which leaves the narrow floats to bit 48.
+constexpr uint64_t kControlReset = kIsC310 ? uint64_t(1) << 60 : 0;
+
 AIVOPS_EMU_INLINE uint64_t& core_register(AivEmuRegister index) {
     return block()->registers[index];
 }

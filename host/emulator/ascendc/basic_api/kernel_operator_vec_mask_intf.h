@@ -59,7 +59,7 @@ AIVOPS_EMU_INLINE int64_t GetCtrlSpr() {
 
 template <int8_t startBit, int8_t endBit>
 AIVOPS_EMU_INLINE void ResetCtrlSpr() {
-    SetCtrlSpr<startBit, endBit>(0);
+    SetCtrlSpr<startBit, endBit>(static_cast<int64_t>(aivops_emulator::kControlReset >> startBit));
 }
 
 } // namespace AscendC

@@ -22,7 +22,8 @@ struct QueueBuffer {
 };
 
 constexpr uint32_t kFirstQueueEvent = 8;
-constexpr uint32_t kMaxBuffers = 64;
+constexpr uint32_t kMaxBuffers = kIsC310 ? 63 : 64;               // of one TPipe
+constexpr uint32_t kMaxQueueBuffers = kIsC310 ? 28 : kMaxBuffers; // dav-c310-vec has as many locks for them
 constexpr uint32_t kUserEvents = 8;
 
 constexpr uint32_t round_to_block(uint32_t bytes) {
@@ -266,6 +267,8 @@ class TPipe {
     AIVOPS_EMU_INLINE void Reset() {
         used_ = 0;
         buffer_count_ = 0;
+        plain_count_ = 0;
+        aivops_emulator::core_register(AIVOPS_EMU_REGISTER_CONTROL) |= aivops_emulator::kControlReset;
         for (uint8_t& events : events_)
             events = 0;
         SetAtomicNone();
@@ -289,8 +292,11 @@ class TPipe {
     // `num` buffers of `len` bytes each.
     template <TPosition src, TPosition dst, int32_t depth, auto mask>
     AIVOPS_EMU_INLINE bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, uint8_t num, uint32_t len) {
-        if (num > aivops_emulator::kMaxBuffers - buffer_count_) {
-            aivops_emulator::fault(AIVOPS_EMU_MEMCHECK, "TPipe::InitBuffer: more than 64 buffers in one TPipe");
+        if (!has_room(num))
+            return false;
+        if (num > aivops_emulator::kMaxQueueBuffers - buffer_count_) {
+            aivops_emulator::fault(AIVOPS_EMU_MEMCHECK,
+                                   "TPipe::InitBuffer: more than 28 buffers of queues in one TPipe");
             return false;
         }
         queue.buffers_ = &buffers_[buffer_count_];
@@ -312,6 +318,9 @@ class TPipe {
 
     template <TPosition pos>
     AIVOPS_EMU_INLINE bool InitBuffer(TBuf<pos>& buffer, uint32_t len) {
+        if (!has_room(1))
+            return false;
+        ++plain_count_;
         buffer.bytes_ = aivops_emulator::round_to_block(len);
         buffer.address_ = take(buffer.bytes_);
         return true;
@@ -342,6 +351,15 @@ class TPipe {
     }
 
   private:
+    AIVOPS_EMU_INLINE bool has_room(uint32_t more) {
+        if (buffer_count_ + plain_count_ + more <= aivops_emulator::kMaxBuffers)
+            return true;
+        aivops_emulator::fault(AIVOPS_EMU_MEMCHECK, aivops_emulator::kIsC310
+                                                        ? "TPipe::InitBuffer: more than 63 buffers in one TPipe"
+                                                        : "TPipe::InitBuffer: more than 64 buffers in one TPipe");
+        return false;
+    }
+
     // Reserving more than there is harms nobody: real kernels do it and never touch the rest, so accesses are checked.
     AIVOPS_EMU_INLINE uint32_t take(uint32_t bytes) {
         const uint32_t address = used_;
@@ -353,8 +371,9 @@ class TPipe {
     }
 
     uint32_t used_ = 0;
-    uint32_t buffer_count_ = 0;
-    aivops_emulator::QueueBuffer buffers_[aivops_emulator::kMaxBuffers];
+    uint32_t buffer_count_ = 0; // of queues
+    uint32_t plain_count_ = 0;  // of TBuf
+    aivops_emulator::QueueBuffer buffers_[aivops_emulator::kMaxQueueBuffers];
     uint8_t events_[static_cast<uint8_t>(HardEvent::MAX)] = {};
 };
 
