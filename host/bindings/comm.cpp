@@ -60,7 +60,7 @@ void register_comm(nb::module_& m) {
             "__init__",
             [](Collective* self, const std::string& operation, const std::string& type, uint64_t count,
                const std::string& reduction, uint32_t root, uint32_t peer, std::vector<uint64_t> counts,
-               std::string algorithm, const Timeout& timeout) {
+               std::string algorithm, uint32_t blocks, const Timeout& timeout, std::string type_name) {
                 new (self) Collective{require_operator(operation),
                                       require_type(type),
                                       require_reduction(reduction),
@@ -68,11 +68,21 @@ void register_comm(nb::module_& m) {
                                       peer,
                                       count,
                                       std::move(counts),
-                                      std::move(algorithm),
-                                      timeout};
+                                      Wish{std::move(algorithm), blocks},
+                                      timeout,
+                                      std::move(type_name)};
             },
             "operation"_a, "type"_a, "count"_a, nb::kw_only(), "reduction"_a, "root"_a, "peer"_a, "counts"_a,
-            "algorithm"_a, "timeout"_a.none());
+            "algorithm"_a, "blocks"_a, "timeout"_a.none(), "type_name"_a);
+
+    nb::class_<Plan>(m, "Plan", "How a call runs.")
+        .def_prop_ro(
+            "algorithm", [](const Plan& self) { return self.algorithm->name; }, "E.g. \"two_shots\".")
+        .def_ro("blocks", &Plan::blocks, "Vector cores that it takes on every rank.")
+        .def("__repr__", [](const Plan& self) {
+            return "<aivops.Plan " + self.algorithm->name + " on " + std::to_string(self.blocks) +
+                   (self.blocks == 1 ? " block>" : " blocks>");
+        });
 
     nb::class_<Communicator>(m, "Communicator", "One rank of a group.")
         .def(
@@ -94,12 +104,24 @@ void register_comm(nb::module_& m) {
         .def(
             "run",
             [](Communicator& self, const Collective& call, std::uintptr_t input, std::uintptr_t output) {
-                self.run(call, reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output));
+                return self.run(call, reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output));
             },
             "call"_a, "input"_a, "output"_a, nb::call_guard<nb::gil_scoped_release>(),
             "Run a collective on arrays at host addresses and wait for it.")
         .def("launch", &Communicator::launch, "call"_a, "input"_a, "output"_a, "stream"_a,
              nb::call_guard<nb::gil_scoped_release>(), "Queue a collective on arrays in device memory.")
+        .def(
+            "plan",
+            [](const Communicator& self, const std::string& operation, const std::string& type, uint64_t bytes,
+               bool registered, const std::string& algorithm, uint32_t blocks) {
+                return self.plan(require_operator(operation), require_type(type), bytes, registered,
+                                 Wish{algorithm, blocks});
+            },
+            "operation"_a, "type"_a, "bytes"_a, "registered"_a, "algorithm"_a, "blocks"_a)
+        .def("allocate", &Communicator::allocate, "bytes"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("register_memory", &Communicator::register_memory, "buffer"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("unregister_memory", &Communicator::unregister_memory, "buffer"_a,
+             nb::call_guard<nb::gil_scoped_release>())
         .def("wait", &Communicator::wait, "stream"_a, "timeout"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
              "Wait for what is queued and raise what failed.")
         .def("stop", &Communicator::stop, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),

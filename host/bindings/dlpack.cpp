@@ -2,6 +2,8 @@
 
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 
 namespace nb = nanobind;
@@ -26,6 +28,7 @@ struct Tensor {
 
 struct Managed {
     static constexpr const char* kName = "dltensor";
+    static constexpr const char* kTakenName = "used_dltensor";
     Tensor tensor;
     void* context;
     void (*deleter)(Managed*);
@@ -33,6 +36,8 @@ struct Managed {
 
 struct ManagedVersioned {
     static constexpr const char* kName = "dltensor_versioned";
+    static constexpr const char* kTakenName = "used_dltensor_versioned";
+    static constexpr std::uint64_t kReadOnly = 1; // in flags
     std::uint32_t major;
     std::uint32_t minor;
     void* context;
@@ -98,7 +103,50 @@ nb::capsule make_capsule(const Buffer& buffer, const std::vector<std::int64_t>& 
     return nb::steal<nb::capsule>(capsule);
 }
 
+using Taken = std::tuple<nb::object, std::vector<std::int64_t>, std::vector<std::int64_t>, std::uint8_t, std::uint8_t>;
+
+template <class Form>
+Taken take_host(const nb::capsule& capsule) {
+    auto* form = static_cast<Form*>(PyCapsule_GetPointer(capsule.ptr(), Form::kName));
+    PyCapsule_SetName(capsule.ptr(), Form::kTakenName);
+    const nb::capsule owner(form, [](void* kept) noexcept {
+        auto* form = static_cast<Form*>(kept);
+        if (form->deleter != nullptr) {
+            form->deleter(form);
+        }
+    });
+    const Tensor& tensor = form->tensor;
+    const std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.dimensions);
+    const std::vector<std::int64_t> strides =
+        tensor.strides == nullptr ? contiguous_strides(shape)
+                                  : std::vector<std::int64_t>(tensor.strides, tensor.strides + tensor.dimensions);
+    std::int64_t elements = 1;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        elements = shape[i] == 0 || elements == 0 ? 0 : elements + (shape[i] - 1) * strides[i];
+    }
+    const std::size_t bytes = static_cast<std::size_t>(std::max<std::int64_t>(elements, 0)) * tensor.bits / 8;
+    void* const data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+    bool read_only = false;
+    if constexpr (std::is_same_v<Form, ManagedVersioned>) {
+        read_only = (form->flags & Form::kReadOnly) != 0;
+    }
+    nb::object array = read_only
+                           ? nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(data, {bytes}, owner))
+                           : nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {bytes}, owner));
+    return {std::move(array), shape, strides, tensor.code, tensor.bits};
+}
+
 } // namespace
+
+Taken open_host_dlpack(nb::capsule capsule) {
+    if (PyCapsule_IsValid(capsule.ptr(), ManagedVersioned::kName)) {
+        return take_host<ManagedVersioned>(capsule);
+    }
+    if (PyCapsule_IsValid(capsule.ptr(), Managed::kName)) {
+        return take_host<Managed>(capsule);
+    }
+    throw InvalidValueError("DLPack: the capsule holds no array, or somebody took it already");
+}
 
 nb::capsule make_dlpack(const Buffer& buffer, const std::vector<std::int64_t>& shape, std::uint8_t code,
                         std::uint8_t bits, bool versioned) {

@@ -23,6 +23,11 @@ nanobind::capsule make_dlpack(const Buffer& buffer, const std::vector<std::int64
 std::tuple<Buffer, std::vector<std::int64_t>, std::uint8_t, std::uint8_t> open_dlpack(const Device& device,
                                                                                       nanobind::object array);
 
+/// What a capsule with an array in host memory holds, which is taken out of it: the bytes from the first element to the
+/// last as a numpy array that keeps them alive, shape, strides in elements, type code and bits.
+std::tuple<nanobind::object, std::vector<std::int64_t>, std::vector<std::int64_t>, std::uint8_t, std::uint8_t>
+open_host_dlpack(nanobind::capsule capsule);
+
 } // namespace aivops::bindings
 
 #endif // AIVOPS_BINDINGS_DLPACK_H

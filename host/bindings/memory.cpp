@@ -80,6 +80,8 @@ void register_memory(nb::module_& m) {
     m.attr("DLPACK_DEVICE_TYPE") = kDlpackDeviceType;
     m.def("open_dlpack", &open_dlpack, "device"_a, "array"_a,
           "Memory, shape, type code and bits of a DLPack array that lives on `device`.");
+    m.def("open_host_dlpack", &open_host_dlpack, "capsule"_a,
+          "Bytes, shape, strides in elements, type code and bits of an array in host memory.");
 }
 
 } // namespace aivops::bindings

@@ -15,5 +15,6 @@ NB_MODULE(_core, m) {
     register_kernel(m);
     register_binary(m);
     register_kernel_binary(m);
+    register_algorithm(m);
     register_comm(m);
 }

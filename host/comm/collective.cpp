@@ -35,6 +35,10 @@ uint64_t digest(const std::vector<uint64_t>& counts) {
     return state & kMaxCount;
 }
 
+std::string type_name(const Collective& call) {
+    return call.type_name.empty() ? std::string(name_of(call.type)) : call.type_name;
+}
+
 void refuse(const Collective& call, const std::string& what) {
     throw InvalidValueError(std::string(name_of(call.operation)) + "(): " + what);
 }
@@ -49,8 +53,8 @@ void check_call(const Collective& call, uint32_t size) {
         refuse(call, "the peer is rank " + std::to_string(call.peer) + ", expected 0 to " + std::to_string(size - 1));
     }
     if (folds(call.operation) && !is_reducible(call.type)) {
-        refuse(call, "no kernel folds " + std::string(name_of(call.type)) + ", expected one of " + reducible_names() +
-                         "; convert first");
+        refuse(call,
+               "no kernel folds " + type_name(call) + ", expected one of " + reducible_names() + "; convert first");
     }
     const uint64_t most = std::max(call.count, sum(call.counts.begin(), static_cast<uint32_t>(call.counts.size())));
     if (most > kMaxCount) {
@@ -92,7 +96,7 @@ Extent extent_of(const Collective& call, uint32_t rank, uint32_t size) {
     return {0, 0};
 }
 
-uint64_t staged_elements(const Collective& call, uint32_t size) {
+uint64_t planned_elements(const Collective& call, uint32_t size) {
     switch (call.operation) {
     case Operator::kReduceScatter:
     case Operator::kAllToAll:

@@ -1,7 +1,7 @@
 // A collective: what a rank asks for, how much it takes and gives, and what all ranks must agree on.
 #pragma once
 
-#include "algorithm.h"
+#include "plan.h"
 
 #include <aivops/counts.h>
 #include <aivops/dispatch/timeout.h>
@@ -22,8 +22,9 @@ struct Collective {
     // Elements per rank for all_gather_v and reduce_scatter_v; for all_to_all_v what rank i sends to rank j, at [i *
     // size + j].
     std::vector<uint64_t> counts;
-    std::string algorithm; // empty: what the table says
+    Wish wish;
     Timeout timeout;       // nothing: the group's
+    std::string type_name; // what the caller calls the elements, where that is not `type`: "bool"
 };
 
 /// Elements of the arrays on one rank.
@@ -37,8 +38,8 @@ void check_call(const Collective& call, uint32_t size);
 
 Extent extent_of(const Collective& call, uint32_t rank, uint32_t size);
 
-/// What the plan goes by: the elements that one rank stages, at most.
-uint64_t staged_elements(const Collective& call, uint32_t size);
+/// What the plan goes by: the elements that one rank brings, at most.
+uint64_t planned_elements(const Collective& call, uint32_t size);
 
 Call stamp_of(const Collective& call, const Plan& plan);
 

@@ -39,6 +39,12 @@ uint32_t lanes_for(const Peers& peers, const Terms& terms) {
     return lanes;
 }
 
+bool are_apart(const Buffer& input, const Buffer& output) {
+    const auto* const begin = static_cast<const std::byte*>(input.pointer());
+    const auto* const other = static_cast<const std::byte*>(output.pointer());
+    return begin + input.bytes() <= other || other + output.bytes() <= begin;
+}
+
 std::string kernel_name(const Algorithm& algorithm, const Collective& call, bool sends) {
     if (call.operation == Operator::kBarrier) {
         return std::string(algorithm.kernel);
@@ -54,14 +60,14 @@ std::string kernel_name(const Algorithm& algorithm, const Collective& call, bool
 
 Communicator::Communicator(const Device& device, std::shared_ptr<Bootstrap> bootstrap, const Terms& terms,
                            const KernelSet& kernels)
-    : device_(device), bootstrap_(std::move(bootstrap)), kernel_set_(kernels), terms_(terms),
-      peers_(*bootstrap_, device, terms), lanes_(lanes_for(peers_, terms)), stream_(device),
-      window_(*bootstrap_, peers_, device, terms.window_bytes, lanes_) {
+    : device_(device), architecture_(device.toolkit().architecture()), bootstrap_(std::move(bootstrap)),
+      kernel_set_(kernels), terms_(terms), peers_(*bootstrap_, device, terms), lanes_(lanes_for(peers_, terms)),
+      stream_(device), window_(*bootstrap_, peers_, device, terms.window_bytes, lanes_), regions_(window_, size()) {
     reach_devices();
     bootstrap_->barrier();
 }
 
-void Communicator::run(const Collective& call, const void* input, void* output) {
+Plan Communicator::run(const Collective& call, const void* input, void* output) {
     check_call(call, size());
     const std::lock_guard<std::mutex> lock(scratch_mutex_);
     const uint64_t width = width_of(call.type);
@@ -69,12 +75,13 @@ void Communicator::run(const Collective& call, const void* input, void* output) 
     const Buffer device_input = reserve(input_, device_, extent.input * width);
     const Buffer device_output = reserve(output_, device_, extent.output * width);
     device_input.copy_from_host(input, device_input.bytes());
-    launch(call, device_input, device_output, stream_);
+    const Plan plan = launch(call, device_input, device_output, stream_);
     wait(stream_, call.timeout);
     device_output.copy_to_host(output, device_output.bytes());
+    return plan;
 }
 
-void Communicator::launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream) {
+Plan Communicator::launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream) {
     check_call(call, size());
     if (stopped_) {
         throw_peer_failed();
@@ -83,14 +90,43 @@ void Communicator::launch(const Collective& call, const Buffer& input, const Buf
     const Extent extent = extent_of(call, rank(), size());
     require_bytes(call, "input", input, extent.input * width, device_);
     require_bytes(call, "output", output, extent.output * width, device_);
-    Plan plan = choose_plan(call.operation, staged_elements(call, size()) * width, lanes_, call.algorithm);
-    if (terms_.blocks != 0) {
-        plan.blocks = terms_.blocks;
-    }
+    Situation situation = situation_of(call.operation, call.type, planned_elements(call, size()) * width);
+    situation.registered_input = regions_.hold(input);
+    situation.registered_output = regions_.hold(output);
+    situation.apart = are_apart(input, output);
+    const Plan plan = choose(situation, call.wish);
     enqueue(call, plan, input.pointer(), output.pointer(), stream);
     window_.memory().retain_on(stream);
     input.retain_on(stream);
     output.retain_on(stream);
+    return plan;
+}
+
+Plan Communicator::plan(Operator operation, DataType type, uint64_t bytes, bool registered, const Wish& wish) const {
+    Situation situation = situation_of(operation, type, bytes);
+    situation.registered_input = situation.registered_output = registered;
+    return choose(situation, wish);
+}
+
+Situation Communicator::situation_of(Operator operation, DataType type, uint64_t bytes) const {
+    return Situation{
+        .operation = operation,
+        .type = type,
+        .ranks = size(),
+        .bytes = bytes,
+        .machine = device_.toolkit().machine(),
+        .architecture = architecture_,
+        .registered_input = false,
+        .registered_output = false,
+        .apart = true,
+    };
+}
+
+Plan Communicator::choose(const Situation& situation, Wish wish) const {
+    if (wish.blocks == 0) {
+        wish.blocks = terms_.blocks;
+    }
+    return choose_plan(situation, wish, lanes_);
 }
 
 void Communicator::enqueue(const Collective& call, const Plan& plan, void* input, void* output, const Stream& stream) {
@@ -99,7 +135,7 @@ void Communicator::enqueue(const Collective& call, const Plan& plan, void* input
     const uint32_t reduction = static_cast<uint32_t>(call.reduction);
     void* const window = reinterpret_cast<void*>(window_.address());
     const bool sends = rank() == call.root;
-    const Kernel& entry = kernel(kernel_name(*plan.algorithm, call, sends));
+    const Kernel& entry = kernel(plan.algorithm->kernels, kernel_name(*plan.algorithm, call, sends));
     switch (call.operation) {
     case Operator::kAllGather:
     case Operator::kAllToAll:
@@ -128,7 +164,9 @@ void Communicator::enqueue(const Collective& call, const Plan& plan, void* input
 
 void Communicator::wait(const Stream& stream, const Timeout& timeout) {
     try {
-        synchronize(stream);
+        if (const std::optional<Stop> other = synchronize(stream)) {
+            throw_mismatch(*other, static_cast<int>(rank()));
+        }
     } catch (const AclTimeoutError&) {
         std::vector<uint32_t> others;
         for (uint32_t peer = 0; peer < size(); ++peer) {
@@ -136,9 +174,17 @@ void Communicator::wait(const Stream& stream, const Timeout& timeout) {
                 others.push_back(peer);
             }
         }
-        const std::optional<Stop> waiting = find_waiting(window_.read_control(), others);
+        const std::vector<std::byte> control = window_.read_control();
+        const std::optional<Stop> waiting = find_waiting(control, others);
         if (!waiting) {
             throw;
+        }
+        std::optional<Stop> other = find_other_call(control, *waiting, size());
+        if (!other) {
+            other = find_other_step();
+        }
+        if (other) {
+            throw_mismatch(*other, static_cast<int>(rank()));
         }
         throw_peer_timeout(*waiting, static_cast<int>(rank()),
                            device_.effective_timeout(timeout ? timeout : terms_.timeout));
@@ -155,26 +201,40 @@ void Communicator::wait(const Stream& stream, const Timeout& timeout) {
         if (stop->kind == Stop::Kind::kMismatch) {
             throw_mismatch(*stop, static_cast<int>(rank()));
         }
+        if (stop->kind == Stop::Kind::kUnregistered) {
+            throw_unregistered(*stop, static_cast<int>(rank()));
+        }
         throw_peer_failed();
     }
 }
 
-// ACL tells nothing of the processes of other ranks, so they are looked at between waits. Kernels that wait for one
-// that has ended are made to give up; those that have all they need from it are not.
-void Communicator::synchronize(const Stream& stream) {
-    if (peers_.are_all_here()) {
-        return stream.synchronize();
-    }
+// Looks around between waits. Other calls of ranks that wait for each other are in no flag, but in their windows; one
+// that is seen twice is no record just being written. And ACL tells nothing of the processes of other ranks: kernels
+// that wait for one that has ended are made to give up, those that have all they need from it are not.
+std::optional<Stop> Communicator::synchronize(const Stream& stream) {
+    std::optional<Stop> seen;
+    std::optional<Stop> mismatch;
     while (true) {
         try {
-            return stream.synchronize(kSecondsBetweenLooks);
+            stream.synchronize(kSecondsBetweenLooks);
+            return mismatch;
         } catch (const AclTimeoutError& error) {
             if (error.code() != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) {
                 throw;
             }
         }
+        if (window_.is_aborted()) {
+            continue;
+        }
+        const std::optional<Stop> other = find_other_step();
+        if (other && other == seen) {
+            mismatch = other;
+            tell(rank(),
+                 "rank " + std::to_string(rank()) + " made another call than rank " + std::to_string(other->peer));
+        }
+        seen = other;
         const std::vector<uint32_t> ended = ended_peers();
-        if (ended.empty() || window_.is_aborted()) {
+        if (ended.empty()) {
             continue;
         }
         if (const std::optional<Stop> waiting = find_waiting(window_.read_control(), ended)) {
@@ -183,8 +243,29 @@ void Communicator::synchronize(const Stream& stream) {
     }
 }
 
-SharedBuffer Communicator::share(const Buffer& memory) {
-    return SharedBuffer(*bootstrap_, peers_, [&] { return memory; });
+std::optional<Stop> Communicator::find_other_step() const {
+    const std::vector<std::byte> own = window_.read_records(rank());
+    for (uint32_t peer = 0; peer < size(); ++peer) {
+        if (peer != rank() && !peers_.has_ended(peer)) {
+            if (const std::optional<Stop> other = aivops::find_other_step(own, window_.read_records(peer), peer)) {
+                return other;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+Buffer Communicator::allocate(uint64_t bytes) {
+    const auto provide = [&] { return Buffer(device_, std::max<uint64_t>(bytes, 1)); }; // nothing cannot be shared
+    return regions_.add(*bootstrap_, peers_, provide).slice(0, bytes);
+}
+
+void Communicator::register_memory(const Buffer& buffer) {
+    regions_.add(*bootstrap_, peers_, [&] { return buffer; });
+}
+
+void Communicator::unregister_memory(const Buffer& buffer) {
+    regions_.remove(*bootstrap_, buffer);
 }
 
 void Communicator::stop(const std::string& reason) {
@@ -210,7 +291,7 @@ void Communicator::tell(uint32_t failed, const std::string& reason) {
     window_.raise_abort();
     const Stream stream(device_); // what waits on others leaves its cores to this only now
     const LaunchConfig config{1, Schedule::kBatch, kAbortSeconds};
-    kernel("aiv_abort").launch(stream, config, reinterpret_cast<void*>(window_.address()), failed);
+    kernel(nullptr, "aiv_abort").launch(stream, config, reinterpret_cast<void*>(window_.address()), failed);
     window_.memory().retain_on(stream);
     stream.synchronize(kAbortSeconds);
 }
@@ -225,6 +306,7 @@ void Communicator::recover() {
 void Communicator::close() {
     if (!stopped_ && !window_.is_aborted()) {
         synchronize(stream_);
+        regions_.clear(*bootstrap_);
         window_.shared().end(*bootstrap_);
     }
     const std::lock_guard<std::mutex> lock(reason_mutex_);
@@ -232,11 +314,12 @@ void Communicator::close() {
     stopped_ = true;
 }
 
-const Kernel& Communicator::kernel(const std::string& name) {
+const Kernel& Communicator::kernel(const KernelSet* kernels, const std::string& name) {
     const std::lock_guard<std::mutex> lock(kernels_mutex_);
-    auto known = kernels_.find(name);
+    auto known = kernels_.find({kernels, name});
     if (known == kernels_.end()) {
-        known = kernels_.emplace(name, kernel_set_.get_kernel(name)).first;
+        const KernelSet& set = kernels != nullptr ? *kernels : kernel_set_;
+        known = kernels_.emplace(std::pair(kernels, name), set.get_kernel(name)).first;
     }
     return known->second;
 }

@@ -3,6 +3,7 @@
 
 #include "collective.h"
 #include "failure.h"
+#include "regions.h"
 #include "window.h"
 
 #include <aivops/dispatch/kernel_set.h>
@@ -28,19 +29,24 @@ class Communicator {
     const Window& window() const { return window_; }
 
     /// Runs one collective on arrays in host memory: copies in, launches, waits, copies out. Blocks; one call at a
-    /// time.
-    void run(const Collective& call, const void* input, void* output);
+    /// time. Returns what it ran.
+    Plan run(const Collective& call, const void* input, void* output);
 
     /// Queues one collective on arrays in this device's memory, as large as extent_of() says.
-    void launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream);
+    Plan launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream);
+
+    /// What a call with `bytes` of input (see Situation) would run; `registered`: with arrays that peers can read.
+    Plan plan(Operator operation, DataType type, uint64_t bytes, bool registered, const Wish& wish) const;
 
     /// Waits for what is queued on `stream` and raises what failed. `timeout` is that of the launches.
     void wait(const Stream& stream, const Timeout& timeout);
 
     const Stream& stream() const { return stream_; }
 
-    /// Makes memory of every rank reachable for all; all ranks call it.
-    SharedBuffer share(const Buffer& memory);
+    /// Memory that the others can read where it lies: new, or what the caller has. All ranks call these together.
+    Buffer allocate(uint64_t bytes);
+    void register_memory(const Buffer& buffer);
+    void unregister_memory(const Buffer& buffer);
 
     /// Makes every call of this rank fail from now on, those that wait at once. The first reason stays.
     void stop(const std::string& reason);
@@ -56,14 +62,18 @@ class Communicator {
 
   private:
     void enqueue(const Collective& call, const Plan& plan, void* input, void* output, const Stream& stream);
-    const Kernel& kernel(const std::string& name);
+    Situation situation_of(Operator operation, DataType type, uint64_t bytes) const;
+    Plan choose(const Situation& situation, Wish wish) const;
+    const Kernel& kernel(const KernelSet* kernels, const std::string& name);
     void reach_devices() const;
-    void synchronize(const Stream& stream);
+    std::optional<Stop> synchronize(const Stream& stream);
+    std::optional<Stop> find_other_step() const;
     void tell(uint32_t failed, const std::string& reason);
     std::vector<uint32_t> ended_peers() const;
     [[noreturn]] void throw_peer_failed() const;
 
     Device device_;
+    std::string architecture_;
     std::shared_ptr<Bootstrap> bootstrap_;
     const KernelSet& kernel_set_;
     Terms terms_;
@@ -71,6 +81,7 @@ class Communicator {
     uint32_t lanes_; // the most blocks a launch may have
     Stream stream_;
     Window window_;
+    Regions regions_;
     std::atomic<bool> stopped_{false};
     mutable std::mutex reason_mutex_;
     std::string reason_; // of the stop
@@ -78,7 +89,7 @@ class Communicator {
     std::optional<Buffer> input_;
     std::optional<Buffer> output_;
     std::mutex kernels_mutex_;
-    std::map<std::string, Kernel> kernels_;
+    std::map<std::pair<const KernelSet*, std::string>, Kernel> kernels_;
 };
 
 } // namespace aivops

@@ -33,23 +33,6 @@ Stop stop_at(ControlArea control, Stop::Kind kind, uint32_t lane, uint32_t peer,
                 fingerprint, two_words(control, flag, kWordFingerprint)};
 }
 
-// A lane that was aborted while it waited for one peer may have the other call of another peer before its eyes.
-std::optional<Stop> find_other_call(ControlArea control, const Stop& aborted, uint32_t ranks) {
-    if (call_of(aborted.own_fingerprint).operation == Operator::kSendRecv) {
-        return std::nullopt; // its tags are those of a channel
-    }
-    for (uint32_t peer = 0; peer < ranks; ++peer) {
-        const uint64_t flag = flag_offset(aborted.lane, aborted.expected_tag, peer);
-        const Stop stop = stop_at(control, Stop::Kind::kMismatch, aborted.lane, peer, flag, aborted.expected_tag,
-                                  aborted.own_fingerprint);
-        if (stop.found_tag == stop.expected_tag && stop.found_fingerprint != 0 &&
-            stop.found_fingerprint != stop.own_fingerprint) {
-            return stop;
-        }
-    }
-    return std::nullopt;
-}
-
 std::string in_hex(uint64_t value) {
     std::array<char, 16> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
@@ -57,6 +40,22 @@ std::string in_hex(uint64_t value) {
 }
 
 } // namespace
+
+std::optional<Stop> find_other_call(ControlArea control, const Stop& stopped, uint32_t ranks) {
+    if (call_of(stopped.own_fingerprint).operation == Operator::kSendRecv) {
+        return std::nullopt; // its tags are those of a channel
+    }
+    for (uint32_t peer = 0; peer < ranks; ++peer) {
+        const uint64_t flag = flag_offset(stopped.lane, stopped.expected_tag, peer);
+        const Stop stop = stop_at(control, Stop::Kind::kMismatch, stopped.lane, peer, flag, stopped.expected_tag,
+                                  stopped.own_fingerprint);
+        if (stop.found_tag == stop.expected_tag && stop.found_fingerprint != 0 &&
+            stop.found_fingerprint != stop.own_fingerprint) {
+            return stop;
+        }
+    }
+    return std::nullopt;
+}
 
 std::optional<Stop> find_stop(ControlArea control, uint32_t ranks) {
     std::optional<Stop> aborted;
@@ -75,6 +74,10 @@ std::optional<Stop> find_stop(ControlArea control, uint32_t ranks) {
                   two_words(control, report, kReportOwnFingerprint),
                   two_words(control, report, kReportFoundFingerprint)};
         if (kind == kKindMismatch) {
+            return stop;
+        }
+        if (kind == kKindUnregistered) {
+            stop.kind = Stop::Kind::kUnregistered;
             return stop;
         }
         if (const std::optional<Stop> seen = find_other_call(control, stop, ranks)) {
@@ -96,10 +99,10 @@ std::optional<Stop> find_waiting(ControlArea control, std::span<const uint32_t> 
         const uint64_t fingerprint = two_words(control, record, kWordFingerprint);
         for (const uint32_t peer : peers) {
             Stop stop{};
-            if (busy == kBusyInStep) {
+            if (busy == kBusyWithAll && word(control, record, kWordPeer) != peer) {
                 stop =
                     stop_at(control, Stop::Kind::kWaiting, lane, peer, flag_offset(lane, tag, peer), tag, fingerprint);
-            } else if (busy == kBusyInChannel && word(control, record, kWordPeer) == peer) {
+            } else if (busy == kBusyWithOne && word(control, record, kWordPeer) == peer) {
                 stop = stop_at(control, Stop::Kind::kWaiting, lane, peer, word(control, record, kWordFlag),
                                word(control, record, kWordExpected), fingerprint);
             } else {
@@ -108,6 +111,23 @@ std::optional<Stop> find_waiting(ControlArea control, std::span<const uint32_t> 
             if (static_cast<int32_t>(stop.found_tag - stop.expected_tag) < 0 || stop.found_fingerprint == 0) {
                 return stop;
             }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Stop> find_other_step(ControlArea control, ControlArea of_peer, uint32_t peer) {
+    for (uint32_t lane = 0; lane < kMaxLanes; ++lane) {
+        const uint64_t record = kLanesOffset + uint64_t(lane) * kFlagBytes;
+        const uint64_t own = two_words(control, record, kWordFingerprint);
+        const uint64_t other = two_words(of_peer, record, kWordFingerprint);
+        if (word(control, record, kWordBusy) == 0 || word(of_peer, record, kWordBusy) == 0 || own == other ||
+            word(control, record, kWordTag) != word(of_peer, record, kWordTag)) {
+            continue;
+        }
+        if (call_of(own).operation != Operator::kSendRecv && call_of(other).operation != Operator::kSendRecv) {
+            const uint32_t tag = word(control, record, kWordTag);
+            return Stop{Stop::Kind::kMismatch, lane, peer, record, tag, tag, own, other};
         }
     }
     return std::nullopt;
@@ -129,6 +149,14 @@ void throw_mismatch(const Stop& stop, int rank) {
                                 describe(own) + ", rank " + std::to_string(stop.peer) + " called " + describe(found) +
                                 "; all ranks must make the same calls in the same order, with equal shapes and types",
                             rank, static_cast<int>(stop.peer));
+}
+
+void throw_unregistered(const Stop& stop, int rank) {
+    const std::string peer = std::to_string(stop.peer);
+    throw InvalidValueError(std::string(name_of(call_of(stop.own_fingerprint).operation)) + "(): rank " +
+                            std::to_string(rank) + " was to read an array of rank " + peer +
+                            " where it lies, but rank " + peer +
+                            " has not registered it; register it there, or choose another algorithm");
 }
 
 void throw_peer_timeout(const Stop& stop, int rank, double seconds) {

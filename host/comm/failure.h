@@ -52,7 +52,7 @@ class PeerDiedError : public PeerFailedError {
 
 /// What one lane was stopped by, or is still waiting for.
 struct Stop {
-    enum class Kind { kMismatch, kAborted, kWaiting };
+    enum class Kind { kMismatch, kAborted, kWaiting, kUnregistered };
     Kind kind;
     uint32_t lane;
     uint32_t peer;
@@ -61,6 +61,8 @@ struct Stop {
     uint32_t found_tag;
     uint64_t own_fingerprint;
     uint64_t found_fingerprint;
+
+    friend bool operator==(const Stop&, const Stop&) = default;
 };
 
 /// A copy of a window up to kControlEnd, taken when no kernel runs on it.
@@ -76,6 +78,14 @@ std::optional<Stop> find_waiting(ControlArea control, std::span<const uint32_t> 
 /// Why each rank failed, as far as it was told here; empty for the others.
 std::vector<std::string> read_reasons(ControlArea control, uint32_t ranks);
 
+/// A lane that waits for one peer, or gave up doing so, may have the other call of another peer before its eyes.
+std::optional<Stop> find_other_call(ControlArea control, const Stop& stopped, uint32_t ranks);
+
+/// In two copies of windows: the first lane that works on the same step as that of `peer`, but in another call. Flags
+/// do not tell where each of two ranks waits for the other, as each takes itself for root.
+std::optional<Stop> find_other_step(ControlArea control, ControlArea of_peer, uint32_t peer);
+
+[[noreturn]] void throw_unregistered(const Stop& stop, int rank);
 [[noreturn]] void throw_mismatch(const Stop& stop, int rank);
 [[noreturn]] void throw_peer_timeout(const Stop& stop, int rank, double seconds);
 

@@ -1,5 +1,7 @@
 #include "types.h"
 
+#include "algorithm.h"
+
 #include <aivops/error.h>
 
 #include <algorithm>
@@ -147,7 +149,7 @@ std::string describe(const Call& call) {
     default:
         break;
     }
-    text.append(", algorithm ").append(std::to_string(call.algorithm));
+    text.append(", algorithm ").append(algorithm_name(call.operation, call.algorithm));
     return text.append(", ").append(std::to_string(call.blocks)).append(" blocks");
 }
 

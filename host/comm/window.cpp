@@ -74,4 +74,10 @@ std::vector<std::byte> Window::read_control() const {
     return control;
 }
 
+std::vector<std::byte> Window::read_records(uint32_t rank) const {
+    std::vector<std::byte> records(kReportsOffset);
+    shared_.of(rank).slice(0, records.size()).copy_to_host(records.data(), records.size());
+    return records;
+}
+
 } // namespace aivops

@@ -34,6 +34,8 @@ class Window {
 
     /// A copy of the window up to kControlEnd.
     std::vector<std::byte> read_control() const;
+    /// Of another rank's window up to the end of its lanes' records.
+    std::vector<std::byte> read_records(uint32_t rank) const;
 
   private:
     SharedBuffer shared_;

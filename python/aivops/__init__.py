@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._algorithms import register_algorithm as register_algorithm
     from ._binary import Binary as Binary
     from ._binary import load_kernels as load_kernels
     from ._bootstrap import Bootstrap as Bootstrap
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ._core import Kernel as Kernel
     from ._core import LaunchConfig as LaunchConfig
     from ._core import Parameter as Parameter
+    from ._core import Plan as Plan
     from ._core import PreparedLaunch as PreparedLaunch
     from ._core import Stream as Stream
     from ._core import Toolkit as Toolkit
@@ -72,6 +74,7 @@ _HOME = {
     "PeerDiedError": "errors",
     "PeerFailedError": "errors",
     "PeerTimeoutError": "errors",
+    "Plan": "_core",
     "PreparedLaunch": "_core",
     "Stream": "_core",
     "Toolkit": "_core",
@@ -82,6 +85,7 @@ _HOME = {
     "get_include": "_locations",
     "get_toolkit_dir": "_locations",
     "load_kernels": "_binary",
+    "register_algorithm": "_algorithms",
     "verify": "verification",
 }
 

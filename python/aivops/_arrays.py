@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _dtypes
+from . import _core, _dtypes, _foreign
 from ._buffer import Buffer
 from .errors import InvalidTypeError, InvalidValueError
 
@@ -29,12 +29,15 @@ def element_bytes(element_type: str) -> int:
     return 1 if element_type == "hifloat8" else _dtypes.itemsize(element_type)
 
 
-@dataclass(frozen=True)
 class Operand:
-    """A contiguous array, on the host or a device, and the element type that kernels see in it."""
+    """A contiguous array that a call takes: a numpy array or a Buffer."""
 
-    array: Any  # a numpy array or a Buffer
-    element_type: str
+    __slots__ = ("array", "element_type", "foreign")
+
+    def __init__(self, array: Any, element_type: str, foreign: Any = None) -> None:
+        self.array = array
+        self.element_type = element_type  # what kernels see in it
+        self.foreign = foreign  # what the caller passed, when that is another library's
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -44,46 +47,78 @@ class Operand:
     @property
     def count(self) -> int:
         """Elements in all."""
-        return math.prod(self.shape)
+        return math.prod(self.array.shape)
+
+    @property
+    def type_name(self) -> str:
+        """The element type as the caller knows it."""
+        return "bool" if str(self.array.dtype) == "bool" else self.element_type
 
 
-def operand(call: str, x: Any, dtype: str | None) -> Operand:
+class Result:
+    """A contiguous array that a call fills, and what the caller gets for it."""
+
+    __slots__ = ("_give", "array")
+
+    def __init__(self, array: Any, give: Callable[[], Any] | None = None) -> None:
+        self.array = array
+        self._give = give
+
+    def give(self) -> Any:
+        return self.array if self._give is None else self._give()
+
+
+def operand(call: str, x: Any, dtype: str | None, device: _core.Device) -> Operand:
     """`x` as a contiguous array; a copy only where it is not one already.
 
     `dtype` names the element type where numpy has none for it ("hifloat8" in an array of uint8).
     """
-    array = x if isinstance(x, Buffer) else np.ascontiguousarray(x).reshape(np.shape(x))
-    return Operand(array, _element_type(call, array, dtype))
+    if isinstance(x, Buffer):
+        return Operand(x, _element_type(call, x, dtype))
+    foreign = None
+    if _foreign.is_foreign(x):
+        foreign, x = x, _foreign.open_array(f"{call}: x", x, device)
+        if isinstance(x, Buffer):
+            return Operand(x, _element_type(call, x, dtype))
+    array = np.ascontiguousarray(x).reshape(np.shape(x))
+    return Operand(array, _element_type(call, array, dtype), foreign)
 
 
-def result(call: str, shape: tuple[int, ...], like: Operand, out: Any) -> Any:
+def result(call: str, shape: tuple[int, ...], like: Operand, out: Any, device: _core.Device) -> Result:
     """The array for the result, where `like` is: a new one, or `out` when it fits exactly."""
     source = like.array
-    if out is None:
-        if isinstance(source, Buffer):
-            return Buffer(source.device, shape, source.dtype)
-        return np.empty(shape, source.dtype)
-    if not isinstance(out, Buffer if isinstance(source, Buffer) else np.ndarray):
-        expected = "a Buffer, as x is" if isinstance(source, Buffer) else "a numpy array"
+    if out is not None:
+        return _fill(call, shape, source, out, device)
+    if isinstance(source, Buffer):
+        return Result(Buffer(source.device, shape, source.dtype))
+    if like.foreign is None:
+        return Result(np.empty(shape, source.dtype))
+    return Result(*_foreign.empty_like(like.foreign, shape, source.dtype))
+
+
+def target(call: str, out: Any, dtype: str | None, device: _core.Device) -> tuple[Operand, Result]:
+    """`out` as an array to receive into, which settles shape and type."""
+    if not (isinstance(out, np.ndarray | Buffer) or _foreign.is_foreign(out)):
+        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array or a Buffer")
+    into = operand(call, out, dtype, device)
+    return into, _fill(call, into.shape, into.array, out, device)
+
+
+def _fill(call: str, shape: tuple[int, ...], source: Any, out: Any, device: _core.Device) -> Result:
+    array = _foreign.open_array(f"{call}: out", out, device) if _foreign.is_foreign(out) else out
+    on_device = isinstance(source, Buffer)
+    if not isinstance(array, Buffer if on_device else np.ndarray):
+        expected = "a Buffer, as x is" if on_device else "a host array, as x is"
         raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected {expected}")
-    if out.shape != shape or out.dtype != source.dtype:
+    if array.shape != shape or array.dtype != source.dtype:
         raise InvalidValueError(
-            f"{call}: out has shape {out.shape} and type {out.dtype}, expected {shape} and {source.dtype}"
+            f"{call}: out has shape {array.shape} and type {array.dtype}, expected {shape} and {source.dtype}"
         )
-    if isinstance(out, np.ndarray) and not (out.flags.c_contiguous and out.flags.writeable):
+    if isinstance(array, np.ndarray) and not (array.flags.c_contiguous and array.flags.writeable):
         raise InvalidValueError(
             f"{call}: out is not a writable C-contiguous array; pass one, or copy the result"
         )
-    return out
-
-
-def target(call: str, out: Any, dtype: str | None) -> Operand:
-    """`out` as an array to receive into, which settles shape and type."""
-    if not isinstance(out, np.ndarray | Buffer):
-        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array or a Buffer")
-    into = operand(call, out, dtype)
-    result(call, out.shape, into, out)
-    return into
+    return Result(array) if array is out else Result(array, lambda: out)
 
 
 def require_apart(call: str, source: Any, result: Any, offset: int) -> None:

@@ -223,6 +223,11 @@ def open_dlpack(device: Device, array: object) -> tuple[Memory, list[int], int, 
     Memory, shape, type code and bits of a DLPack array that lives on `device`.
     """
 
+def open_host_dlpack(capsule: CapsuleType) -> tuple[object, list[int], list[int], int, int]:
+    """
+    Bytes, shape, strides in elements, type code and bits of an array in host memory.
+    """
+
 class LaunchConfig:
     """How a launch runs: blocks, schedule, time limit."""
 
@@ -393,6 +398,23 @@ def check_manifest(text: bytes, origin: str) -> str | None:
 def verification_rules() -> str:
     """The rules, as JSON."""
 
+def register_algorithm(
+    operation: str,
+    name: str,
+    *,
+    kernels: KernelSet,
+    kernel: str,
+    types: Sequence[str],
+    ranks: tuple[int, int],
+    bytes: tuple[int, int],
+    architectures: Sequence[str],
+    registered: bool,
+    in_place: bool,
+    preferred: bool,
+) -> None: ...
+def algorithm_kernels(operation: str, kernel: str, types: Sequence[str]) -> list[str]:
+    """The names of the kernels that an algorithm has to have."""
+
 class Collective:
     """What a rank asks for."""
 
@@ -407,8 +429,23 @@ class Collective:
         peer: int,
         counts: Sequence[int],
         algorithm: str,
+        blocks: int,
         timeout: float | None,
+        type_name: str,
     ) -> None: ...
+
+class Plan:
+    """How a call runs."""
+
+    @property
+    def algorithm(self) -> str:
+        """E.g. "two_shots"."""
+
+    @property
+    def blocks(self) -> int:
+        """Vector cores that it takes on every rank."""
+
+    def __repr__(self) -> str: ...
 
 class Communicator:
     """One rank of a group."""
@@ -435,12 +472,18 @@ class Communicator:
     def window(self, rank: int) -> Memory:
         """The window of a rank, as this rank's device reaches it."""
 
-    def run(self, call: Collective, input: int, output: int) -> None:
+    def run(self, call: Collective, input: int, output: int) -> Plan:
         """Run a collective on arrays at host addresses and wait for it."""
 
-    def launch(self, call: Collective, input: Memory, output: Memory, stream: Stream) -> None:
+    def launch(self, call: Collective, input: Memory, output: Memory, stream: Stream) -> Plan:
         """Queue a collective on arrays in device memory."""
 
+    def plan(
+        self, operation: str, type: str, bytes: int, registered: bool, algorithm: str, blocks: int
+    ) -> Plan: ...
+    def allocate(self, bytes: int) -> Memory: ...
+    def register_memory(self, buffer: Memory) -> None: ...
+    def unregister_memory(self, buffer: Memory) -> None: ...
     def wait(self, stream: Stream, timeout: float | None) -> None:
         """Wait for what is queued and raise what failed."""
 

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from . import _core
+
 
 class Work:
     """What a collective with `async_op=True` returns. It keeps the inputs alive until it is waited for."""
 
-    def __init__(self, finish: Callable[[], Any]) -> None:
+    def __init__(self, finish: Callable[[], Any], plan: _core.Plan) -> None:
         self._finish: Callable[[], Any] | None = finish
         self._result: Any = None
         self._error: BaseException | None = None
+        self._plan = plan
+
+    @property
+    def algorithm(self) -> str:
+        """What the call runs, e.g. "two_shots"."""
+        return self._plan.algorithm
+
+    @property
+    def blocks(self) -> int:
+        """How many vector cores it takes on every rank."""
+        return self._plan.blocks
 
     def wait(self) -> Any:
         """The result, once it is there; raises what the call failed with. Waiting again gives the same."""

@@ -11,6 +11,7 @@ from itertools import repeat
 import aivops
 import numpy as np
 from aivops import _arrays
+from aivops._call import Call
 
 CALLS = 200
 ROUNDS = 300
@@ -33,12 +34,13 @@ def main() -> None:
 
     core, device = comm._core, comm.device
     stream = core.stream
-    operand = _arrays.operand("all_reduce()", source, None)
-    call = comm._call("all_reduce", operand, ELEMENTS, timeout=None)
+    call = Call(comm, "all_reduce", {})
+    operand, into = call.operand(source), _arrays.Result(target)
+    described = call.describe(operand, ELEMENTS)
     inside, outside = _arrays.memory(source, device), _arrays.memory(target, device)
 
     def launch_and_wait() -> None:
-        core.launch(call, inside, outside, stream)
+        core.launch(described, inside, outside, stream)
         core.wait(stream, None)
 
     wholes: dict[str, Callable[[], object]] = {
@@ -46,11 +48,12 @@ def main() -> None:
         "with numpy arrays": lambda: comm.all_reduce(array, out=result),
     }
     steps: dict[str, Callable[[], object]] = {
-        "check the input": lambda: _arrays.operand("all_reduce()", source, None),
-        "check the output": lambda: _arrays.result("all_reduce()", operand.shape, operand, target),
-        "describe the call": lambda: comm._call("all_reduce", operand, operand.count, timeout=None),
+        "read the options": lambda: Call(comm, "all_reduce", {}),
+        "check the input": lambda: call.operand(source),
+        "check the output": lambda: call.result(operand.shape, operand, target),
+        "describe the call": lambda: call.describe(operand, operand.count),
         "launch and wait": launch_and_wait,
-        AROUND: lambda: comm._run(call, source, target),
+        AROUND: lambda: call.perform(described, operand, into),
     }
     # Interleaved, and each round short enough to run undisturbed on a busy machine: the least of them is the cost.
     best = dict.fromkeys([*wholes, *steps], float("inf"))

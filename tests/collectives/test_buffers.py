@@ -10,10 +10,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from collectives.reference import fold, numbers, same
+from collectives.tags import set_tags, tag_of
 
 GroupOf = Callable[[int], aivops.LocalGroup]
-LANES_OFFSET = 4096  # of aivops/window_layout.h: 32 bytes per lane, the tag first
-LANE_BYTES = 32
 
 
 def test_buffers_in_and_out(group_of: GroupOf) -> None:
@@ -122,11 +121,7 @@ def test_out_is_where_x_is(group_of: GroupOf) -> None:
 def test_tags_wrap_around() -> None:
     """Calls go on when the 32-bit tag of a lane passes its largest value."""
     with aivops.LocalGroup(3, blocks=2) as group:
-        start = np.array([2**32 - 3], np.uint32).view(np.uint8)
-        for rank in range(group.size):
-            for lane in range(2):
-                place = LANES_OFFSET + lane * LANE_BYTES
-                group.communicators[rank].windows[rank][place : place + 4].copy_from(start)
+        set_tags(group, 2**32 - 3)
 
         def call(comm: aivops.Communicator) -> bool:
             return all(
@@ -137,8 +132,5 @@ def test_tags_wrap_around() -> None:
             )
 
         assert all(group.run(call))
-        tags = [
-            int(comm.windows[comm.rank][LANES_OFFSET : LANES_OFFSET + 4].to_numpy().view(np.uint32)[0])
-            for comm in group.communicators
-        ]
-    assert tags == [4, 4, 4]
+        tags = [tag_of(comm, lane) for comm in group.communicators for lane in range(2)]
+    assert tags == [4] * 6

@@ -44,8 +44,8 @@ def test_every_operator_is_clean_for_a_thousand_seeds() -> None:
 FAULTS = {
     "flag_before_data": (
         "include/aivops/lane.h",
-        "        note(kBusyInStep);\n        AscendC::PipeBarrier<PIPE_ALL>();\n",
-        "        note(kBusyInStep);\n",
+        "    __aicore__ inline void enter() {\n        AscendC::PipeBarrier<PIPE_ALL>();\n",
+        "    __aicore__ inline void enter() {\n",
     ),
     "read_before_flag": ("kernels/all_gather.asc", "if (!lane.wait(peer)) {", "if (false) {"),
     "one_stage": (
@@ -56,8 +56,8 @@ FAULTS = {
     "store_before_load": ("include/aivops/tile_copy.h", "tiles_.EnQue(tile);", "loaded_ = tile;"),
     "poll_without_barrier": (
         "include/aivops/lane.h",
-        "            load(abort_, own(kAbortOffset));\n            AscendC::PipeBarrier<PIPE_ALL>();\n",
-        "            load(abort_, own(kAbortOffset));\n",
+        "            load(poll_, own(offset));\n            AscendC::PipeBarrier<PIPE_ALL>();\n",
+        "            load(poll_, own(offset));\n",
     ),
 }
 MORE = {

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import aivops
 import numpy as np
 import pytest
 from aivops._traffic import Traffic, remote_traffic
+from collectives.cases import OPERATORS, REGISTERED, Case, inputs_of, is_right, place
 from collectives.mutants import Mutants
 
 GroupOf = Callable[[int], aivops.LocalGroup]
+WINDOW = 400_000  # the least for eight ranks; 5 000 bytes for a lane of a stage
+FLAG_BYTES = 32
+GRAIN_BYTES = 512
+VECTOR_CORES = 48
+LANE_BYTES = WINDOW // 2 // VECTOR_CORES // GRAIN_BYTES * GRAIN_BYTES
 
 
 def traffic_of(group: aivops.LocalGroup, call: Callable[[aivops.Communicator], object]) -> list[Traffic]:
@@ -26,56 +33,120 @@ def traffic_of(group: aivops.LocalGroup, call: Callable[[aivops.Communicator], o
     ]
 
 
-def scatter(comm: aivops.Communicator, x: np.ndarray) -> np.ndarray:
-    if comm.rank == 0:
-        return comm.scatter(x.reshape(comm.size, -1))
-    return comm.scatter(None, shape=(x.size // comm.size,), dtype=x.dtype)
+@pytest.fixture(scope="module")
+def small_windows() -> Iterator[GroupOf]:
+    """Groups whose windows hold a fraction of the longer messages here."""
+    groups: dict[int, aivops.LocalGroup] = {}
+
+    def get(size: int) -> aivops.LocalGroup:
+        if size not in groups:
+            groups[size] = aivops.LocalGroup(size, window_bytes=WINDOW)
+        return groups[size]
+
+    yield get
+    for group in groups.values():
+        group.close()
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 8])
-@pytest.mark.parametrize("count", [0, 1, 1000, 300_001])
-def test_every_rank_reads_what_the_others_have_once(group_of: GroupOf, ranks: int, count: int) -> None:
-    traffic = traffic_of(group_of(ranks), lambda comm: comm.all_gather(np.ones(count, np.int16)))
-    assert [t.read_bytes for t in traffic] == [(ranks - 1) * count * 2] * ranks
+def measure(group: aivops.LocalGroup, case: Case, how: dict[str, Any]) -> list[Traffic]:
+    """The traffic of one call, whose results are right."""
+    operator = OPERATORS[case.operator]
+    inputs = inputs_of(case)
+    registered = (case.operator, how.get("algorithm")) in REGISTERED
+    arrays = group.run(lambda comm: place_on(comm, inputs[comm.rank], case, registered=registered))
+    results: list[Any] = [None] * case.ranks
+
+    def call(comm: aivops.Communicator) -> None:
+        x, more = arrays[comm.rank]
+        results[comm.rank] = operator.call(comm, x, case, how | more)
+
+    traffic = traffic_of(group, call)
+    expected = operator.expected(case, inputs)
+    assert [is_right(result, wanted) for result, wanted in zip(results, expected, strict=True)] == [
+        True
+    ] * case.ranks
+    return traffic
 
 
-# Bytes that must cross between n ranks for a message of S bytes in parts of B = S / n, in all and, where the
-# ranks divide the message, into each rank (root first, root being rank 0). One-shot all_reduce is for short messages.
-BOUNDS: dict[
-    str, tuple[Callable[[aivops.Communicator, np.ndarray], object], Callable[[int, int], list[int]]]
-] = {
-    "all_reduce": (lambda c, x: c.all_reduce(x), lambda n, s: [2 * (n - 1) * s // n] * n),
-    "reduce_scatter": (lambda c, x: c.reduce_scatter(x), lambda n, s: [(n - 1) * s // n] * n),
-    "all_to_all": (lambda c, x: c.all_to_all(x.reshape(c.size, -1)), lambda n, s: [(n - 1) * s // n] * n),
-    "broadcast": (lambda c, x: c.broadcast(x), lambda n, s: [0, *[s] * (n - 1)]),
-    "scatter": (scatter, lambda n, s: [0, *[s // n] * (n - 1)]),
-    "gather": (lambda c, x: c.gather(x), lambda n, s: [(n - 1) * s, *[0] * (n - 1)]),
-    "reduce": (lambda c, x: c.reduce(x), lambda n, s: [(n - 1) * s, *[0] * (n - 1)]),
-    "barrier": (lambda c, x: c.barrier(), lambda n, s: [0] * n),
+def place_on(
+    comm: aivops.Communicator, x: Any, case: Case, *, registered: bool
+) -> tuple[Any, dict[str, Any]]:
+    if not registered:
+        return x, {}
+    x = place(comm, x, 3, registered=True)
+    return x, {"out": comm.empty(case.count, case.dtype)} if case.operator == "all_reduce" else {}
+
+
+# ---- Bytes. What a message needs at least, in all and by rank where ranks share it evenly. ----
+
+
+def all_but_own(case: Case) -> list[int]:
+    """Every rank reads what each other has for it: `count` elements."""
+    return [(case.ranks - 1) * case.count] * case.ranks
+
+
+def all_but_root(case: Case) -> list[int]:
+    return [0 if rank == case.root else case.count for rank in range(case.ranks)]
+
+
+def root_all(case: Case) -> list[int]:
+    return [(case.ranks - 1) * case.count if rank == case.root else 0 for rank in range(case.ranks)]
+
+
+class Bound(NamedTuple):
+    """Elements that have to cross into each rank."""
+
+    elements: Callable[[Case], list[Any]]
+    shared: bool = False  # into all ranks together; by rank only where they divide the message
+
+
+BOUNDS = {
+    "all_gather": Bound(all_but_own),
+    "all_reduce": Bound(
+        lambda case: [2 * (case.ranks - 1) * case.count / case.ranks] * case.ranks, shared=True
+    ),
+    "reduce_scatter": Bound(all_but_own),
+    "all_to_all": Bound(all_but_own),
+    "broadcast": Bound(all_but_root),
+    "scatter": Bound(all_but_root),
+    "gather": Bound(root_all),
+    "reduce": Bound(root_all),
+    "all_gather_v": Bound(lambda case: [2 * (sum(case.lengths) - own) for own in case.lengths]),
+    "reduce_scatter_v": Bound(lambda case: [(case.ranks - 1) * own for own in case.lengths]),
+    "all_to_all_v": Bound(
+        lambda case: [int(case.matrix[:, rank].sum() - case.matrix[rank, rank]) for rank in range(case.ranks)]
+    ),
 }
+LEAST = [
+    (name, algorithm)
+    for name in BOUNDS
+    for algorithm in OPERATORS[name].algorithms
+    if not algorithm.startswith("one_shot")
+]
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 8])
-@pytest.mark.parametrize("operator", BOUNDS)
-def test_traffic_is_the_least_there_can_be(group_of: GroupOf, operator: str, ranks: int) -> None:
-    call, bound = BOUNDS[operator]
-    x = np.ones(ranks * 25_003, np.float32)
-    traffic = traffic_of(group_of(ranks), lambda comm: call(comm, x))
-    assert [t.read_bytes for t in traffic] == bound(ranks, x.nbytes)
+@pytest.mark.parametrize(("operator", "algorithm"), LEAST)
+def test_traffic_is_the_least_there_can_be(small_windows: GroupOf, operator: str, algorithm: str) -> None:
+    """Always: whether ranks divide the message or not, for one element, and beyond the window."""
+    for ranks in (1, 2, 3, 8):
+        for count in (0, 1, 7, 8 * 1000, 20_011, 300_001):
+            case = Case(operator, ranks, count, np.int16, root=ranks // 2, seed=count + 1)
+            bound = BOUNDS[operator]
+            least = [elements * 2 for elements in bound.elements(case)]
+            traffic = measure(small_windows(ranks), case, {"algorithm": algorithm})
+            read = [t.read_bytes for t in traffic]
+            assert sum(read) == round(sum(least)), case
+            if not bound.shared or count % ranks == 0:
+                assert read == least, case
+            assert [t.poll_bytes for t in traffic] == [0] * ranks
 
 
-def test_one_shot_takes_everything_from_everybody(group_of: GroupOf) -> None:
-    x = np.ones(1000, np.float32)
-    traffic = traffic_of(group_of(4), lambda comm: comm.all_reduce(x, algorithm="one_shot"))
-    assert [t.read_bytes for t in traffic] == [3 * x.nbytes] * 4
-
-
-@pytest.mark.parametrize("operator", ["all_reduce", "broadcast"])
-def test_total_traffic_when_ranks_do_not_divide(group_of: GroupOf, operator: str) -> None:
-    call, _ = BOUNDS[operator]
-    x = np.ones(50_021, np.float32)
-    traffic = traffic_of(group_of(8), lambda comm: call(comm, x))
-    assert sum(t.read_bytes for t in traffic) == (14 if operator == "all_reduce" else 7) * x.nbytes
+@pytest.mark.parametrize("algorithm", ["one_shot", "one_shot_direct"])
+def test_one_shot_takes_everything_from_everybody(small_windows: GroupOf, algorithm: str) -> None:
+    for count in (1, 1000, 20_011):
+        case = Case("all_reduce", 4, count, np.float32)
+        traffic = measure(small_windows(4), case, {"algorithm": algorithm})
+        assert [t.read_bytes for t in traffic] == [3 * 4 * count] * 4
 
 
 def test_send_and_receive_cross_once(group_of: GroupOf) -> None:
@@ -90,12 +161,91 @@ def test_send_and_receive_cross_once(group_of: GroupOf) -> None:
     assert [t.read_bytes for t in traffic_of(group_of(2), call)] == [0, x.nbytes]
 
 
-@pytest.mark.parametrize(("blocks", "count", "lanes"), [(1, 0, 1), (1, 1000, 1), (4, 4096, 4), (4, 512, 1)])
-def test_signals_per_rank(blocks: int, count: int, lanes: int) -> None:
-    """One flag of 32 bytes per peer, lane and step; blocks without data send none. Nothing else is written."""
-    with aivops.LocalGroup(4, blocks=blocks) as group:
-        traffic = traffic_of(group, lambda comm: comm.all_gather(np.ones(count, np.uint8)))
-    assert [(t.small_writes, t.written_bytes) for t in traffic] == [(3 * lanes, 3 * lanes * 32)] * 4
+# ---- Signals: flags written to peers, per lane in use and per step (slice) of it. ----
+
+
+class Signals(NamedTuple):
+    """How many each rank sends."""
+
+    per_step: Callable[[int, int], list[int]]  # by rank, of ranks and root
+    staged_parts: Callable[[int], int] = lambda n: 1  # parts that share a stage
+    cut: bool = False  # into one part per rank, which lanes then share
+    sliced: bool = True  # a step for each slice that fits the stage; else one for everything
+
+
+def to_all(phases: int) -> Callable[[int, int], list[int]]:
+    return lambda n, root: [phases * (n - 1)] * n
+
+
+def by_root(
+    of_root: Callable[[int], int], of_others: Callable[[int], int]
+) -> Callable[[int, int], list[int]]:
+    return lambda n, root: [of_root(n) if rank == root else of_others(n) for rank in range(n)]
+
+
+rooted = by_root(lambda n: n - 1, lambda n: 1)
+SIGNALS = {
+    ("all_gather", "mesh"): Signals(to_all(1)),
+    ("all_gather", "direct"): Signals(to_all(2), sliced=False),
+    ("all_reduce", "one_shot"): Signals(to_all(1)),
+    ("all_reduce", "two_shots"): Signals(to_all(2), lambda n: n, cut=True),
+    ("all_reduce", "one_shot_direct"): Signals(to_all(2), sliced=False),
+    ("all_reduce", "two_shots_direct"): Signals(to_all(3), cut=True, sliced=False),
+    ("reduce_scatter", "mesh"): Signals(to_all(1), lambda n: n),
+    ("reduce_scatter", "direct"): Signals(to_all(2), sliced=False),
+    ("all_to_all", "mesh"): Signals(to_all(1), lambda n: n),
+    ("all_to_all", "direct"): Signals(to_all(2), sliced=False),
+    ("broadcast", "direct"): Signals(rooted),
+    ("broadcast", "scatter_gather"): Signals(by_root(lambda n: n - 1, lambda n: n), lambda n: n, cut=True),
+    ("scatter", "direct"): Signals(rooted, lambda n: n),
+    ("gather", "direct"): Signals(rooted),
+    ("reduce", "direct"): Signals(rooted),
+}
+
+
+def over(count: int, size: int) -> int:
+    """How many of `size` it takes to hold `count`."""
+    return -(-count // size)
+
+
+def steps_of(case: Case, signals: Signals, blocks: int) -> int:
+    """Steps of all lanes together: whole grains are dealt to lanes, and a lane's share is cut to fit its stage."""
+    grain = GRAIN_BYTES // np.dtype(case.dtype).itemsize
+    count = over(case.count, case.ranks) if signals.cut else case.count
+    per_lane = over(over(count, grain), blocks) * grain
+    slice_elements = LANE_BYTES // GRAIN_BYTES // signals.staged_parts(case.ranks) * grain
+    steps = 0
+    for lane in range(blocks):
+        share = min(max(count - lane * per_lane, 0), per_lane)
+        steps += over(share, slice_elements) if signals.sliced else share > 0
+    return max(steps, 1)
+
+
+@pytest.mark.parametrize(("operator", "algorithm"), SIGNALS)
+def test_signals_are_those_of_the_formula(small_windows: GroupOf, operator: str, algorithm: str) -> None:
+    """Nothing else is written to peers, and nothing is polled over a link."""
+    signals = SIGNALS[operator, algorithm]
+    for ranks in (1, 2, 3, 8):
+        for blocks in (1, 4, 40):
+            for count in (0, 1, 1000, 20_011):
+                case = Case(operator, ranks, count, np.int32, root=ranks - 1)
+                traffic = measure(small_windows(ranks), case, {"algorithm": algorithm, "blocks": blocks})
+                steps = steps_of(case, signals, blocks)
+                if not signals.sliced and count == 0:
+                    expected = [ranks - 1] * ranks  # nothing to read: ranks only meet
+                else:
+                    expected = [steps * n for n in signals.per_step(ranks, case.root)]
+                assert [t.small_writes for t in traffic] == expected, (case, blocks)
+                assert [t.written_bytes for t in traffic] == [n * FLAG_BYTES for n in expected]
+                assert [t.poll_bytes for t in traffic] == [0] * ranks
+
+
+def test_signals_of_a_registered_broadcast(small_windows: GroupOf) -> None:
+    """One rooted step to tell, one to give back."""
+    group = small_windows(3)
+    arrays = group.run(lambda comm: comm.empty(50_000, "float32"))
+    traffic = traffic_of(group, lambda comm: comm.broadcast(arrays[comm.rank], algorithm="direct", blocks=2))
+    assert [t.small_writes for t in traffic] == [2 * 2 * 2, 2 * 2, 2 * 2]
 
 
 def test_nobody_polls_over_a_link(group_of: GroupOf) -> None:
@@ -104,6 +254,9 @@ def test_nobody_polls_over_a_link(group_of: GroupOf) -> None:
         comm.all_gather(np.ones(10))
 
     assert [t.poll_bytes for t in traffic_of(group_of(3), late)] == [0, 0, 0]
+
+
+# ---- What the counting would notice. ----
 
 
 def test_a_kernel_that_reads_peers_twice_shows_twice(mutants: Mutants) -> None:

@@ -82,15 +82,13 @@ class Channel {
         AscendC::PipeBarrier<PIPE_ALL>();
     }
 
+    // The other side may be further by the pieces that share a stage.
     __aicore__ inline bool wait(uint32_t flag, uint32_t tag) {
-        lane_.note(kBusyInChannel);
-        lane_.record_.SetValue(kWordPeer, peer_);
-        lane_.record_.SetValue(kWordFlag, static_cast<uint32_t>(local(flag)));
-        lane_.record_.SetValue(kWordExpected, tag);
+        lane_.note_one(peer_, local(flag), tag);
         AscendC::PipeBarrier<PIPE_ALL>();
-        lane_.store(lane_.own(kLanesOffset + lane_.index_ * kFlagBytes), lane_.record_);
+        lane_.store_record();
         AscendC::PipeBarrier<PIPE_ALL>();
-        return lane_.wait(peer_, local(flag), tag);
+        return lane_.wait(peer_, local(flag), tag, kPieces);
     }
 
     Lane& lane_;

@@ -54,17 +54,19 @@ struct Call {
     uint64_t count;      // elements, at most kMaxCount; where ranks have different counts, a digest of them all
 };
 
-constexpr uint64_t kMaxCount = (uint64_t(1) << 37) - 1;
+constexpr uint64_t kMaxCount = (uint64_t(1) << 36) - 1;
+constexpr uint8_t kMaxAlgorithm = 15;
 
 constexpr uint64_t fingerprint(const Call& call) {
     return uint64_t(call.operation) << 59 | uint64_t(call.type) << 55 | uint64_t(call.reduction) << 53 |
-           uint64_t(call.algorithm & 7) << 50 | uint64_t(call.root & 63) << 44 | uint64_t(call.blocks & 127) << 37 |
-           (call.count & kMaxCount);
+           uint64_t(call.algorithm & kMaxAlgorithm) << 49 | uint64_t(call.root & 63) << 43 |
+           uint64_t(call.blocks & 127) << 36 | (call.count & kMaxCount);
 }
 
 constexpr Call call_of(uint64_t fingerprint) {
-    return Call{Operator(fingerprint >> 59),    DataType(fingerprint >> 55 & 15), Reduction(fingerprint >> 53 & 3),
-                uint8_t(fingerprint >> 50 & 7), uint8_t(fingerprint >> 44 & 63),  uint8_t(fingerprint >> 37 & 127),
+    return Call{Operator(fingerprint >> 59),      DataType(fingerprint >> 55 & 15),
+                Reduction(fingerprint >> 53 & 3), uint8_t(fingerprint >> 49 & kMaxAlgorithm),
+                uint8_t(fingerprint >> 43 & 63),  uint8_t(fingerprint >> 36 & 127),
                 fingerprint & kMaxCount};
 }
 

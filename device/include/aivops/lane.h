@@ -73,6 +73,15 @@ class Lane {
         return share;
     }
 
+    // The same part in one piece, for kernels that pass nothing through stages. It may be empty: see idle().
+    template <typename T>
+    __aicore__ inline Share whole_share(uint64_t count) const {
+        Share share = this->share<T>(count);
+        share.step_count = share.count;
+        share.steps = 1;
+        return share;
+    }
+
     // The peer to visit in turn `turn` (1 … size-1): every rank starts at another one, so that no peer is asked by all.
     __aicore__ inline uint32_t peer(uint32_t turn) const { return (rank_ + turn) % size_; }
 
@@ -94,23 +103,43 @@ class Lane {
     }
 
     // Tells every peer that the own stage is filled. Copies issued before are complete when a peer sees the flag.
-    __aicore__ inline void publish() {
-        fill(flag_, tag_, 0);
-        note(kBusyInStep);
+    // `silent` is a peer that tells nothing in this step and is not to be waited for.
+    __aicore__ inline void publish(uint32_t silent = kNobody) {
+        enter_with_all(silent);
+        signal_all();
+    }
+
+    // For the rank that is silent in a step: it tells nothing, and waits for the others.
+    __aicore__ inline bool listen() {
+        enter_with_all(kNobody);
         AscendC::PipeBarrier<PIPE_ALL>();
-        store(own(kLanesOffset + index_ * kFlagBytes), record_);
-        for (uint32_t turn = 1; turn < size_; ++turn) {
-            store(window(peer(turn)) + flag_offset(rank_), flag_);
+        return wait_all();
+    }
+
+    // A rooted step: everybody tells root that the own stage is filled, and root tells everybody when it has heard them
+    // all. As after wait_all(), no rank is still in an earlier step. False as in wait().
+    __aicore__ inline bool meet(uint32_t root) {
+        if (rank_ == root) {
+            if (!listen()) {
+                return false;
+            }
+            signal_all();
+            return true;
         }
+        prepare_flag();
+        note_one(root, flag_offset(root), tag_);
+        enter();
+        signal(root);
         AscendC::PipeBarrier<PIPE_ALL>();
+        return wait(root);
     }
 
     // Waits until `peer` has published this step. False when the call cannot go on: then the block returns at once, and
     // the host finds the reason in this lane's report.
-    __aicore__ inline bool wait(uint32_t peer) { return wait(peer, flag_offset(peer), tag_); }
+    __aicore__ inline bool wait(uint32_t peer) { return wait(peer, flag_offset(peer), tag_, 0); }
 
-    // Waits for every peer. A step that does not read from everybody ends with this: the stage is reused on the grounds
-    // that all peers have come this far.
+    // Waits for every peer. A step that is not rooted and does not read from everybody ends with this: the stage is
+    // reused on the grounds that all peers have come this far.
     __aicore__ inline bool wait_all() {
         for (uint32_t turn = 1; turn < size_; ++turn) {
             if (!wait(peer(turn))) {
@@ -120,17 +149,33 @@ class Lane {
         return true;
     }
 
+    // A step without data: all ranks have come here when it ends. It closes what reads memory of peers that is no
+    // stage, so that its owner may write there again.
+    __aicore__ inline bool join() {
+        next_step();
+        publish();
+        return wait_all();
+    }
+
+    // What a lane with nothing of a whole share does: lane 0 meets its peers, the others have no part in the call.
+    __aicore__ inline void idle() {
+        if (index_ != 0 || join()) {
+            finish();
+        }
+    }
+
     // Ends the launch: the lane is idle and its tag kept for the next one.
     __aicore__ inline void finish() {
         if (busy_) {
             note(0);
             AscendC::PipeBarrier<PIPE_ALL>();
-            store(own(kLanesOffset + index_ * kFlagBytes), record_);
+            store_record();
         }
     }
 
   private:
     friend class Channel;
+    friend class Regions;
 
     static constexpr uint32_t kWordsPerFlag = kFlagBytes / sizeof(uint32_t);
     static constexpr uint32_t kUnifiedBytes = 5 * kFlagBytes;
@@ -149,11 +194,51 @@ class Lane {
         return words.GetValue(index) | static_cast<uint64_t>(words.GetValue(index + 1)) << 32;
     }
 
+    // Begins a step in which this rank waits for every peer but one.
+    __aicore__ inline void enter_with_all(uint32_t silent) {
+        prepare_flag();
+        note(kBusyWithAll);
+        record_.SetValue(kWordPeer, silent);
+        enter();
+    }
+
+    __aicore__ inline void enter() {
+        AscendC::PipeBarrier<PIPE_ALL>();
+        store_record();
+    }
+
+    __aicore__ inline void prepare_flag() {
+        fill(flag_, tag_, 0);
+        flag_.SetValue(kWordRegion, region_);
+        flag_.SetValue(kWordOffset, static_cast<uint32_t>(offset_));
+        flag_.SetValue(kWordOffset + 1, static_cast<uint32_t>(offset_ >> 32));
+        region_ = 0;
+    }
+
+    __aicore__ inline void signal(uint32_t peer) { store(window(peer) + flag_offset(rank_), flag_); }
+
+    __aicore__ inline void signal_all() {
+        for (uint32_t turn = 1; turn < size_; ++turn) {
+            signal(peer(turn));
+        }
+        AscendC::PipeBarrier<PIPE_ALL>();
+    }
+
     // Prepares the lane's record.
     __aicore__ inline void note(uint32_t busy) {
         busy_ = busy != 0;
         fill(record_, tag_, busy);
     }
+
+    // The same for waiting until the flag at `offset` of the own window, which `peer` writes, comes to `tag`.
+    __aicore__ inline void note_one(uint32_t peer, uint64_t offset, uint32_t tag) {
+        note(kBusyWithOne);
+        record_.SetValue(kWordPeer, peer);
+        record_.SetValue(kWordFlag, static_cast<uint32_t>(offset));
+        record_.SetValue(kWordExpected, tag);
+    }
+
+    __aicore__ inline void store_record() { store(own(kLanesOffset + index_ * kFlagBytes), record_); }
 
     __aicore__ inline void fill(AscendC::LocalTensor<uint32_t>& words, uint32_t tag, uint32_t busy) {
         words.SetValue(kWordTag, tag);
@@ -183,15 +268,15 @@ class Lane {
         return record_.GetValue(kWordTag);
     }
 
-    // Waits until the flag at `offset` of the own window has come to `tag`. What peers write there never falls back,
-    // and this lane never lets it run on by half the numbers there are.
-    __aicore__ inline bool wait(uint32_t peer, uint64_t offset, uint32_t tag) {
+    // Waits until the flag at `offset` of the own window has come to `tag`, or at most `ahead` further. Flags of a step
+    // are never ahead: their peer enters the next but one after this lane has entered the next. Not taking others keeps
+    // flags of long ago, which rooted steps leave as they are, from passing for new ones when tags wrap around.
+    __aicore__ inline bool wait(uint32_t peer, uint64_t offset, uint32_t tag, uint32_t ahead) {
         for (;;) {
             load(poll_, own(offset));
-            load(abort_, own(kAbortOffset));
             AscendC::PipeBarrier<PIPE_ALL>();
             const uint64_t found = word(poll_, kWordFingerprint);
-            if (found != 0 && static_cast<int32_t>(poll_.GetValue(kWordTag) - tag) >= 0) {
+            if (found != 0 && poll_.GetValue(kWordTag) - tag <= ahead) {
                 if (found == fingerprint_) {
                     AscendC::PipeBarrier<PIPE_ALL>();
                     return true;
@@ -199,11 +284,12 @@ class Lane {
                 give_up(kKindMismatch, peer, tag);
                 return false;
             }
+            load(abort_, own(kAbortOffset));
+            AscendC::PipeBarrier<PIPE_ALL>();
             if (abort_.GetValue(0) != 0) {
                 give_up(kKindAborted, peer, tag);
                 return false;
             }
-            AscendC::PipeBarrier<PIPE_ALL>();
         }
     }
 
@@ -233,6 +319,8 @@ class Lane {
     uint64_t stage_bytes_;
     uint32_t tag_;
     bool busy_ = false;
+    uint32_t region_ = 0; // of the array that the next flag speaks of, as flags carry it
+    uint64_t offset_ = 0;
     AscendC::GlobalTensor<uint64_t> header_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> words_;
     AscendC::LocalTensor<uint32_t> flag_;

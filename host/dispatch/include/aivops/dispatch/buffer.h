@@ -61,6 +61,11 @@ class Buffer {
     /// Whether both are parts of one allocation.
     bool shares_memory_with(const Buffer& other) const { return state_ == other.state_; }
 
+    /// The allocation that this is a part of.
+    Buffer whole() const { return Buffer(state_, 0, state_->bytes); }
+    /// How many buffers and streams hold the allocation.
+    long references() const { return state_.use_count(); }
+
     Buffer slice(std::size_t offset, std::size_t bytes) const {
         if (offset > bytes_ || bytes > bytes_ - offset) {
             throw InvalidValueError(describe() + ": a slice of " + std::to_string(bytes) + " bytes from byte " +

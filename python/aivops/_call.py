@@ -1,0 +1,171 @@
+"""One call of a collective on one rank: how the caller wants it, its arrays, and running it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arrays, _core
+from ._arrays import Operand, Result
+from ._buffer import Buffer
+from ._work import Work
+from .errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from ._collectives import Collectives
+
+
+class HowToRun(TypedDict, total=False):
+    """What every collective takes by keyword."""
+
+    stream: _core.Stream | None
+    async_op: bool
+    algorithm: str | None
+    blocks: int | None
+    timeout: float | None
+
+
+class Options(HowToRun, total=False):
+    """The same with the element type of arrays that numpy has no type for; see `Communicator`."""
+
+    dtype: str | None
+
+
+_KNOWN = {*HowToRun.__annotations__, *Options.__annotations__}
+
+
+class Call:
+    """Checks options and arrays, then runs or queues the call."""
+
+    def __init__(self, comm: Collectives, operation: str, options: Options) -> None:
+        if not options.keys() <= _KNOWN:
+            unknown = next(iter(options.keys() - _KNOWN))
+            raise TypeError(f"Communicator.{operation}() got an unexpected keyword argument {unknown!r}")
+        self.name = f"{operation}()"
+        self._comm = comm
+        self._operation = operation
+        self._dtype = options.get("dtype")
+        self._stream = options.get("stream")
+        self._async = options.get("async_op", False)
+        self._algorithm = options.get("algorithm") or ""
+        self._blocks = options.get("blocks")
+        self._timeout = options.get("timeout")
+        if self._blocks is not None and self._blocks < 1:
+            raise InvalidValueError(f"{self.name}: blocks is {self._blocks}, expected at least 1")
+        if self._stream is not None and self._stream.device != comm.device:
+            raise InvalidValueError(
+                f"{self.name}: rank {comm.rank}: the stream is one of device {self._stream.device.id}, "
+                f"expected one of this rank's device {comm.device.id}"
+            )
+
+    @property
+    def queue(self) -> _core.Stream:
+        """Where the call is queued."""
+        return self._comm._core.stream if self._stream is None else self._stream
+
+    def operand(self, x: Any) -> Operand:
+        """`x` as the call takes it."""
+        return _arrays.operand(self.name, x, self._dtype, self._comm.device)
+
+    def result(self, shape: tuple[int, ...], like: Operand, out: Any = None) -> Result:
+        """`out`, or a new array where `like` is."""
+        return _arrays.result(self.name, shape, like, out, self._comm.device)
+
+    def target(self, out: Any) -> tuple[Operand, Result]:
+        """`out`, when it alone says what the call gives."""
+        return _arrays.target(self.name, out, self._dtype, self._comm.device)
+
+    def run(
+        self,
+        like: Operand,
+        source: Operand | None,
+        result: Result | None,
+        count: int = 0,
+        *,
+        op: str = "sum",
+        root: int = 0,
+        peer: int = 0,
+        counts: npt.NDArray[np.int64] | None = None,
+        own_part: int = 0,
+        lengths: npt.NDArray[np.int64] | None = None,
+    ) -> Any:
+        """Runs or queues the call on `count` elements of the type of `like`, or on `counts`.
+
+        Arrays that it does not take or give on this rank are None. `own_part` is where in the result this
+        rank's own elements land, in bytes. With `lengths` the result is split along axis 0.
+        """
+        call = self.describe(like, count, op, root, peer, [] if counts is None else counts.tolist())
+        return self.perform(call, source, result, own_part, lengths)
+
+    def describe(
+        self,
+        like: Operand,
+        count: int,
+        op: str = "sum",
+        root: int = 0,
+        peer: int = 0,
+        counts: Sequence[int] = (),
+    ) -> _core.Collective:
+        """What all ranks must agree on, and how this one wants it."""
+        if not 0 <= root < self._comm.size:
+            raise InvalidValueError(f"{self.name}: root is {root}, expected 0 to {self._comm.size - 1}")
+        return _core.Collective(
+            "send/recv" if self._operation in ("send", "recv") else self._operation,
+            like.element_type,
+            count,
+            reduction=op,
+            root=root,
+            peer=peer,
+            counts=counts,
+            algorithm=self._algorithm,
+            blocks=self._blocks or 0,
+            timeout=self._timeout,
+            type_name=like.type_name,
+        )
+
+    def perform(
+        self,
+        call: _core.Collective,
+        source: Operand | None,
+        result: Result | None,
+        own_part: int = 0,
+        lengths: npt.NDArray[np.int64] | None = None,
+    ) -> Any:
+        """Runs or queues what is described."""
+        comm, core, device = self._comm, self._comm._core, self._comm.device
+        given = None if source is None else source.array
+        wanted = None if result is None else result.array
+        _arrays.require_apart(self.name, given, wanted, own_part)
+        on_device = isinstance(given, Buffer) or isinstance(wanted, Buffer)
+
+        def give() -> Any:
+            value = None if result is None else result.give()
+            return value if lengths is None else _split(value, lengths)
+
+        if not (on_device or self._async or self._stream is not None):
+            comm._last_plan = core.run(call, _arrays.address(given), _arrays.address(wanted))
+            return give()
+        queue = self.queue
+        inside, outside = given, wanted
+        if not on_device:
+            inside = None if given is None else Buffer.from_host(device, given)
+            outside = None if wanted is None else Buffer(device, wanted.shape, wanted.dtype)
+        plan = core.launch(call, _arrays.memory(inside, device), _arrays.memory(outside, device), queue)
+        comm._last_plan = plan
+
+        def finish() -> Any:
+            core.wait(queue, self._timeout)
+            if not on_device and outside is not None:
+                outside.to_numpy(out=wanted)
+            return give()
+
+        return Work(finish, plan) if self._async else finish()
+
+
+def _split(array: Any, lengths: npt.NDArray[np.int64]) -> list[Any]:
+    """The parts of `array` along axis 0."""
+    ends = np.cumsum(lengths).tolist()
+    return [array[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]

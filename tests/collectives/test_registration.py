@@ -1,0 +1,154 @@
+"""Memory that ranks registered: whose it is, how long it stays, and what calls make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import aivops
+import numpy as np
+import pytest
+from collectives.reference import fold, numbers, same
+
+GroupOf = Callable[[int], aivops.LocalGroup]
+COUNT = 60_000
+
+
+def reads_in_place(comm: aivops.Communicator, x: aivops.Buffer, expected: np.ndarray) -> bool:
+    """Whether an all_gather of `x` is right and reads it where it lies, unasked."""
+    gathered = comm.all_gather(x)
+    assert comm.last_plan is not None
+    return same(gathered.to_numpy(), expected) and comm.last_plan.algorithm == "direct"
+
+
+def test_any_part_of_a_registered_buffer(group_of: GroupOf) -> None:
+    inputs = [numbers((COUNT,), np.int16, rank) for rank in range(3)]
+
+    def call(comm: aivops.Communicator) -> bool:
+        mine = aivops.Buffer(comm.device, (4, 2 * COUNT), "int16")
+        assert comm.register(mine) is mine
+        assert comm.register(mine[1]) is not mine  # it is there already
+        begin = 17 * comm.rank  # at another place on every rank
+        x = mine[comm.rank + 1][begin : begin + COUNT]
+        x.copy_from(inputs[comm.rank])
+        return reads_in_place(comm, x, np.stack(inputs))
+
+    assert all(group_of(3).run(call))
+
+
+def test_inputs_may_be_written_as_soon_as_a_call_returns(group_of: GroupOf) -> None:
+    def call(comm: aivops.Communicator) -> bool:
+        x, out = comm.empty(COUNT, "int32"), comm.empty((comm.size, COUNT), "int32")
+        right = True
+        for turn in range(20):
+            x.copy_from(np.full(COUNT, 10 * turn + comm.rank, np.int32))
+            comm.all_gather(x, out=out)
+            x.fill(255)
+            right &= bool((out.to_numpy() == 10 * turn + np.arange(comm.size)[:, None]).all())
+        return right
+
+    assert all(group_of(4).run(call))
+
+
+def test_dropped_buffers_give_their_place_back() -> None:
+    """There are 64 places; what nobody holds on any rank is freed by the next registration."""
+    with aivops.LocalGroup(2) as group:
+
+        def call(comm: aivops.Communicator) -> int:
+            kept = comm.empty(COUNT, "int16")
+            kept.fill(1)
+            for _ in range(200):
+                comm.empty(1000).fill(0)
+            return int(reads_in_place(comm, kept, np.full((2, COUNT), 257, np.int16)))
+
+        assert group.run(call) == [1, 1]
+
+        def too_many(comm: aivops.Communicator) -> None:
+            held = [comm.empty(8) for _ in range(65)]
+            del held
+
+        with pytest.raises(ValueError, match="64 arrays are registered, and there is no room for another"):
+            group.run(too_many)
+
+
+def test_a_buffer_that_one_rank_still_holds_stays() -> None:
+    with aivops.LocalGroup(2) as group:
+        x = group.run(lambda comm: comm.empty(COUNT, "int16"))
+        x[1] = aivops.Buffer(aivops.Device(1), COUNT, "int16")  # rank 1 drops its own
+        group.run(lambda comm: comm.empty(3))
+        with pytest.raises(
+            aivops.CallMismatchError, match=r"algorithm (direct|mesh).*algorithm (direct|mesh)"
+        ):
+            group.run(lambda comm: comm.all_gather(x[comm.rank]))
+
+
+def test_what_is_unregistered_is_read_no_more(group_of: GroupOf) -> None:
+    def call(comm: aivops.Communicator) -> list[str]:
+        x = comm.empty(COUNT)
+        x.fill(0)
+        algorithms = []
+        for change in (lambda: None, lambda: comm.unregister(x), lambda: comm.register(x)):
+            change()
+            comm.all_gather(x)
+            assert comm.last_plan is not None
+            algorithms.append(comm.last_plan.algorithm)
+        return algorithms
+
+    assert group_of(2).run(call) == [["direct", "mesh", "direct"]] * 2
+
+
+def test_all_ranks_learn_what_failed_on_one(group_of: GroupOf) -> None:
+    def call(comm: aivops.Communicator) -> None:
+        comm.empty(1 << 50 if comm.rank == 1 else 8, "uint8")
+
+    with pytest.raises(aivops.AclError) as caught:
+        group_of(2).run(call)
+    assert caught.value.rank == 1  # type: ignore[attr-defined]
+    assert all(group_of(2).run(lambda comm: comm.barrier() is None))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda c: c.register(np.ones(3)), TypeError, r"register\(\): a ndarray, expected a Buffer on this rank's device"),
+        (
+            lambda c: c.register(aivops.Buffer(aivops.Device(1 - c.rank), 3)),
+            ValueError,
+            r"register\(\): the Buffer is on device [01], expected this rank's device [01]",
+        ),
+        (lambda c: c.unregister(aivops.Buffer(c.device, 3)), ValueError, "Buffer of 3 bytes on device . is not registered"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_registered(
+    group_of: GroupOf, call: Callable[[aivops.Communicator], object], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        group_of(2).run(call)
+
+
+def test_empty_arrays_need_no_memory(group_of: GroupOf) -> None:
+    def call(comm: aivops.Communicator) -> Any:
+        x = comm.empty((0, 4), "float32")
+        return comm.all_gather(x, algorithm="direct").shape, comm.all_reduce(x, out=x).shape
+
+    assert group_of(2).run(call) == [((2, 0, 4), (0, 4))] * 2
+
+
+def test_in_place_on_registered_memory(group_of: GroupOf) -> None:
+    inputs = [numbers((COUNT + 1,), np.float32, rank) for rank in range(5)]
+
+    def call(comm: aivops.Communicator) -> bool:
+        x = comm.empty(COUNT + 4)[3:]
+        x.copy_from(inputs[comm.rank])
+        comm.all_reduce(x, out=x)
+        whole = comm.empty((comm.size, COUNT + 1))
+        whole[comm.rank].copy_from(inputs[comm.rank])
+        comm.all_gather(whole[comm.rank], out=whole)
+        assert comm.last_plan is not None
+        return (
+            comm.last_plan.algorithm == "direct"
+            and same(x.to_numpy(), fold(inputs, "sum"))
+            and same(whole.to_numpy(), np.stack(inputs))
+        )
+
+    assert all(group_of(5).run(call))
