@@ -243,8 +243,7 @@ void Board::sleep(uint32_t bell, uint32_t milliseconds) const {
 }
 
 void Board::close_entrance() {
-    if (owner_) {
-        owner_ = false;
+    if (owner_.exchange(false)) {
         runtime::withdraw(key_);
     }
 }

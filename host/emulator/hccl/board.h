@@ -94,7 +94,7 @@ class Board {
 
     std::string key_;
     int descriptor_;
-    bool owner_; // of the offer
+    std::atomic<bool> owner_; // of the offer; the ranks of a process share a board
     std::shared_ptr<machine::Ordering> meeting_;
     std::mutex mutex_;
     Header* header_ = nullptr;

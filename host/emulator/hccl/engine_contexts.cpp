@@ -4,8 +4,8 @@
 #include "error.h"
 #include "hccl/hccl_res.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 namespace aivops::hccl {
 namespace {
@@ -85,7 +85,7 @@ void EngineContexts::copy(const char* tag, CommEngine engine, const void* from, 
     require(offset <= context.bytes && bytes <= context.bytes - offset, HCCL_E_PARA,
             std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + " do not fit into the context '" +
                 key.first + "' of " + std::to_string(context.bytes) + " bytes");
-    std::memcpy(static_cast<std::byte*>(context.memory) + offset, from, bytes);
+    std::copy_n(static_cast<const std::byte*>(from), bytes, static_cast<std::byte*>(context.memory) + offset);
     runtime::ring_doorbell();
 }
 

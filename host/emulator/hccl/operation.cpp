@@ -196,7 +196,9 @@ void Operation::begin() {
         keep_copies_of_inputs();
     }
     for (const Copy& copy : copies_) {
-        std::memmove(copy.to, copy.from, copy.bytes);
+        if (copy.bytes != 0) { // the pointers may be NULL otherwise
+            std::memmove(copy.to, copy.from, copy.bytes);
+        }
     }
     if (folding_) {
         // No more than a queue holds, and no less than one element.

@@ -18,6 +18,9 @@ uint64_t Ring::readable() const {
 
 uint64_t Ring::put(const void* from, uint64_t bytes) {
     bytes = std::min(bytes, writable());
+    if (bytes == 0) {
+        return 0; // `from` may be nothing at all
+    }
     const uint64_t written = counters_->written.load(std::memory_order_relaxed);
     const uint64_t at = written % capacity_;
     const uint64_t first = std::min(bytes, capacity_ - at);
@@ -29,6 +32,9 @@ uint64_t Ring::put(const void* from, uint64_t bytes) {
 
 uint64_t Ring::get(void* to, uint64_t bytes) {
     bytes = std::min(bytes, readable());
+    if (bytes == 0) {
+        return 0;
+    }
     const uint64_t read = counters_->read.load(std::memory_order_relaxed);
     const uint64_t at = read % capacity_;
     const uint64_t first = std::min(bytes, capacity_ - at);

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 namespace aivops::machine {
 namespace {
@@ -87,7 +86,7 @@ bool KernelRun::begin(Device& device) {
     void* aligned = argument_storage_.data();
     size_t space = argument_storage_.size();
     arguments_ = std::align(64, 1, aligned, space);
-    std::memcpy(aligned, from, size);
+    std::copy_n(from, size, static_cast<std::byte*>(aligned));
     if (settings().check == Check::kStrict) {
         static uint64_t launches = 0; // the devices take turns
         random_ = settings().seed * 0x9e3779b97f4a7c15u + ++launches;

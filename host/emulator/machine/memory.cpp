@@ -103,12 +103,14 @@ void* Arena::allocate(uint64_t bytes, uint64_t asked) {
     // The end meets the guard page, so the first byte too many is caught; the start keeps the promised alignment.
     Address begin = usable.end - round_up(bytes, kAlignment);
     std::memset(pointer(usable.begin), kPoison, backed);
-    if (settings().check == Check::kStrict) {
-        forget_accesses(usable);
-    }
     allocations_[begin] = {{begin, begin + bytes}, asked, usable};
     uint64_t used = used_.fetch_add(backed, std::memory_order_relaxed) + backed;
     peak_.store(std::max(peak_.load(std::memory_order_relaxed), used), std::memory_order_relaxed);
+    lock.unlock();
+    // Without the lock: the detector has its own, and asks for allocations under it when it reports.
+    if (settings().check == Check::kStrict) {
+        forget_accesses(usable);
+    }
     return pointer(begin);
 }
 
