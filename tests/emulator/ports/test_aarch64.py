@@ -200,6 +200,10 @@ def test_reports_name_the_authors_line(port: Port, small_kernels: Path) -> None:
     assert any("address = 1" in line for line in lines[int(place[1]) - 1 : int(place[1]) + 1])
 
 
+def test_flags_move_in_words(port: Port) -> None:
+    assert port.run("gm_words") == "every piece, no halves\n"
+
+
 def test_blocks_meet(port: Port, small_kernels: Path) -> None:
     (ending,) = launch(port, small_kernels, "meet 48 1 0 gm:1536")
     assert ending.code == 0

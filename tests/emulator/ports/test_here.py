@@ -1,8 +1,9 @@
-"""On this machine's own processor: what a switch between blocks has to keep."""
+"""On this machine's own processor: what a switch between blocks has to keep, and how flags move."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,3 +32,21 @@ def test_a_block_keeps_its_registers(
         acl.ok(acl.launch(acl.function(acl.load(registers), kernel), BLOCKS, pack("Q", out), batch=1))
         acl.ok(acl.synchronize())
         check(acl.read(out, BLOCKS * 32))
+
+
+def test_flags_move_in_words(repository: Path, tmp_path: Path) -> None:
+    program, emulator = tmp_path / "gm_words", repository / "host/emulator"
+    sources = (HERE / "gm_words.cpp", emulator / "machine/gm_words.cpp")
+    command = [
+        "g++",
+        "-std=c++20",
+        "-O2",
+        f"-I{emulator}",
+        *map(str, sources),
+        "-o",
+        str(program),
+        "-pthread",
+    ]
+    subprocess.run(command, check=True)
+    done = subprocess.run([program], check=True, capture_output=True, text=True)
+    assert done.stdout == "every piece, no halves\n"
