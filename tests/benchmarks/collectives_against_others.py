@@ -4,8 +4,9 @@
 
 needs Open MPI's mpirun; mpi4py and torch are measured where they are installed, and named where they are not.
 Every process holds all contenders at once. Their repetitions are interleaved, the time of a repetition is that of
-the slowest rank, and a figure is the median over repetitions. Table 1 has `aivops.Buffer`s in and out, table 2 numpy
-arrays; the others take their own arrays in both. Results are compared with each other once per line.
+the slowest rank, and a figure is the median over repetitions. Table 1 has `aivops.Buffer`s of `comm.empty()` in and
+out, table 2 numpy arrays; the others take their own arrays in both. Results are compared with each other once per
+line.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class Contender(NamedTuple):
 
 
 def aivops_buffers(comm: Any, collective: str, x: np.ndarray, outputs: int) -> Contender:
-    source = aivops.Buffer.from_host(comm.device, x)
-    target = aivops.Buffer(comm.device, outputs, "float32")
+    source, target = comm.empty(x.shape), comm.empty(outputs)
+    source.copy_from(x)
     return Contender(aivops_call(comm, collective, source, target), target.to_numpy)
 
 

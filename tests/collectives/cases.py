@@ -186,3 +186,19 @@ def place(comm: aivops.Communicator, x: Any, offset: int, *, registered: bool) -
     buffer = whole[offset:].reshape(*x.shape)
     buffer.copy_from(x)
     return buffer
+
+
+def every_algorithm(comm: aivops.Communicator, count: int, turn: int) -> bool:
+    """One after the other without a pause, so that each meets the others' stages and flags."""
+    right = True
+    for number, (name, operator) in enumerate(OPERATORS.items()):
+        for algorithm in operator.algorithms:
+            case = Case(name, comm.size, count, np.int32, root=(turn + number) % comm.size, seed=turn)
+            inputs = inputs_of(case)
+            x, how = inputs[comm.rank], {"algorithm": algorithm}
+            if (name, algorithm) in REGISTERED or (name, algorithm, turn % 2) == ("broadcast", "direct", 1):
+                x = place(comm, x, 1, registered=True)
+                if name == "all_reduce":
+                    how["out"] = x if "two" in algorithm else comm.empty(count, case.dtype)
+            right &= is_right(operator.call(comm, x, case, how), operator.expected(case, inputs)[comm.rank])
+    return right and comm.barrier() is None

@@ -7,25 +7,7 @@ import aivops
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from collectives.cases import OPERATORS, REGISTERED, Case, inputs_of, is_right, place
-
-RANKS = 3
-
-
-def every_algorithm(comm: aivops.Communicator, count: int, turn: int) -> bool:
-    """One after the other without a pause, so that each meets the others' stages and flags."""
-    right = True
-    for number, (name, operator) in enumerate(OPERATORS.items()):
-        for algorithm in operator.algorithms:
-            case = Case(name, RANKS, count, np.int32, root=(turn + number) % RANKS, seed=turn)
-            inputs = inputs_of(case)
-            x, how = inputs[comm.rank], {"algorithm": algorithm}
-            if (name, algorithm) in REGISTERED or (name, algorithm, turn) == ("broadcast", "direct", 1):
-                x = place(comm, x, 1, registered=True)
-                if name == "all_reduce":
-                    how["out"] = x if "two" in algorithm else comm.empty(count, case.dtype)
-            right &= is_right(operator.call(comm, x, case, how), operator.expected(case, inputs)[comm.rank])
-    return right and comm.barrier() is None
+from collectives.cases import every_algorithm
 
 
 def around_the_ring(comm: aivops.Communicator) -> bool:
@@ -41,7 +23,7 @@ def around_the_ring(comm: aivops.Communicator) -> bool:
 
 def main(kernels: str = "aivops", folder: str = "") -> None:
     sys.path.insert(0, folder)
-    with aivops.LocalGroup(RANKS, window_bytes=400_000, blocks=2, kernels=kernels) as group:
+    with aivops.LocalGroup(3, window_bytes=400_000, blocks=2, kernels=kernels) as group:
         if kernels == "aivops":
             for turn, count in enumerate((0, 7, 3000)):
                 assert all(group.run(lambda comm, c=count, t=turn: every_algorithm(comm, c, t)))

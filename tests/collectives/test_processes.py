@@ -10,6 +10,7 @@ from pathlib import Path
 import aivops
 import numpy as np
 import pytest
+from collectives.cases import every_algorithm
 from collectives.jobs import outputs, run_job, run_under, started_job
 from collectives.many_ranks import every_operator
 
@@ -44,6 +45,20 @@ def test_every_operator_with_the_variables_of_torchrun() -> None:
 def test_every_operator_under_aivops_run() -> None:
     printed = run_under(["aivops", "run", "-n", "4", "--no-prefix"], f"{MODULE}:operators")
     assert sorted(printed.splitlines()) == expected(4)
+
+
+def test_every_algorithm_reads_the_memory_of_other_processes() -> None:
+    assert run_job(f"{MODULE}:algorithms", 3) == ["right\n"] * 3
+
+
+def algorithms() -> None:
+    with aivops.Communicator.from_env(window_bytes=WINDOW_BYTES) as comm:
+        right = all(every_algorithm(comm, count, turn) for turn, count in enumerate((0, 7, 3001, 40_000)))
+        kept = comm.empty(1 << 20)
+        for _ in range(100):  # more than there is room for, if dropped ones stayed
+            comm.register(aivops.Buffer(comm.device, 1000))
+        comm.unregister(kept)
+        print("right" if right else "WRONG")
 
 
 def test_one_rank() -> None:
