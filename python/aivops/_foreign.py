@@ -64,6 +64,9 @@ def _open_host(what: str, x: Any) -> npt.NDArray[Any]:
     memory, shape, strides, code, bits = _core.open_host_dlpack(capsule)
     if any(stride < 0 for stride in strides):
         raise InvalidValueError(f"{what} runs backwards along an axis; pass a contiguous copy")
-    array = np.asarray(memory).view(_dtypes.numpy_dtype(_dtypes.from_dlpack(code, bits)))
-    steps = [stride * array.itemsize for stride in strides]
-    return np.lib.stride_tricks.as_strided(array, shape, steps, writeable=array.flags.writeable)
+    dtype = _dtypes.numpy_dtype(_dtypes.from_dlpack(code, bits))
+    # numpy's way to strided arrays knows its own types only.
+    words = np.asarray(memory).view(f"u{dtype.itemsize}")
+    steps = [stride * dtype.itemsize for stride in strides]
+    strided = np.lib.stride_tricks.as_strided(words, shape, steps, writeable=words.flags.writeable)
+    return strided.view(dtype)
