@@ -83,7 +83,7 @@ class KernelCompiler:
         """The linked binary of one source, beside it."""
         relocatable = source.with_suffix(f".{architecture}.tmp.o")
         binary = source.with_suffix(f".{architecture}.o")
-        if "AIVOPS_EMU_CXX" not in self.environment:  # the recorder is for g++
+        if self.environment.get("AIVOPS_EMU_CXX", "g++") == "g++":  # whose recorder it is
             options = (*options, *recording(source, binary))
         for step in (
             self.compile(source, relocatable, *options, architecture=architecture),

@@ -127,6 +127,8 @@ class Function:
             parameters = split(text[open_at + 1 : closing(text, open_at, "()")])
         except (StopIteration, ValueError):
             return None
+        if not path:
+            return None  # a lambda, or code that is nobody's
         name = "::".join(re.sub(r"operator([0-9a-f]{2,4})$", undo_operator, part) for part in qualified)
         return Function(
             name.replace("operator_call", "operator()"),
@@ -173,9 +175,13 @@ class Overload:
 
     def instance_of(self, function: Function, kinds: dict[str, str]) -> tuple[str, ...] | None:
         """The template arguments that tell its instances apart; None when the function is none of them."""
-        if function.name != self.name or len(function.parameters) != len(self.parameters):
+        wanted_parameters = [parameter for parameter in self.parameters if parameter != "..."]
+        found_parameters = function.parameters
+        if wanted_parameters != self.parameters:  # any number more
+            found_parameters = found_parameters[: len(wanted_parameters)]
+        if function.name != self.name or len(found_parameters) != len(wanted_parameters):
             return None
-        for found, wanted in zip(function.parameters, self.parameters, strict=True):
+        for found, wanted in zip(found_parameters, wanted_parameters, strict=True):
             if wanted != found and (wanted not in ("T", "T*") or found.endswith("*") != wanted.endswith("*")):
                 return None
         enums = [kinds[value] for value in function.arguments if value in kinds]

@@ -87,6 +87,39 @@ K order() {
     DataSyncBarrier<MemDsbT::ALL>(); DataSyncBarrier<MemDsbT::DDR>();
     TQueSync<PIPE_V, PIPE_MTE3> sync; sync.SetFlag(2); sync.WaitFlag(2);
 }
+[[block_local]] static uint32_t own;
+K names(uint64_t* out) {
+    out[0] = HCCL_DATA_TYPE_INT8; out[1] = HCCL_DATA_TYPE_INT32; out[2] = HCCL_DATA_TYPE_FP16;
+    out[3] = HcclDataType::HCCL_DATA_TYPE_FP32; out[4] = HCCL_REDUCE_SUM; out[5] = HcclReduceOp::HCCL_REDUCE_MAX;
+    out[6] = HCCL_REDUCE_MIN; out[7] = F_TYPE_KTYPE; out[8] = K_TYPE_AIV; out[9] = sizeof(FunLevelKType);
+    out[10] = IsSameType<half, half>::value + 2 * Std::is_same<half, float>::value; out[11] = sizeof(hifloat8_t);
+    DataCopyPadExtParams<half> padding; padding.isPad = true; padding.leftPadding = 2; padding.rightPadding = 3;
+    out[12] = padding.isPad + 10 * padding.leftPadding + 100 * padding.rightPadding;
+    const pipe_t pipe = PIPE_MTE3; out[13] = pipe; out[14] = ++own;
+    out[15] = static_cast<uint64_t>(PaddingMode::Normal) + static_cast<uint64_t>(QuePosition::VECOUT);
+    out[16] = min(out[0] + 7, out[1]) + 10 * max(out[1], out[0]);
+#if defined(__DAV_C220__) && defined(__DAV_C220_VEC__)
+    out[17] += 1;
+#endif
+#if defined(__DAV_C310__) && defined(__DAV_C310_VEC__)
+    out[17] += 2;
+#endif
+#if defined(__CCE_AICORE_ENABLE_MIX__) || defined(__DAV_C310_CUBE__) || defined(ASCENDC_DEBUG)
+    out[17] += 4;
+#endif
+}
+template <typename T>
+__aicore__ inline void move(GM_ADDR in, GM_ADDR out) {
+    GlobalTensor<T> source, target;
+    source.SetGlobalBuffer((__gm__ T*)in); target.SetGlobalBuffer((__gm__ T*)out);
+    LocalTensor<T> bytes(TPosition::VECIN, 0, 64);
+    DataCopy(bytes, source, 64);
+    DataCopy(target, bytes, 64);
+}
+K move_bytes(GM_ADDR in, GM_ADDR out) {
+    move<hifloat8_t>(in, out); move<fp8_e4m3fn_t>(in + 64, out + 64); move<fp8_e5m2_t>(in + 128, out + 128);
+    move<fp8_e8m0_t>(in + 192, out + 192);
+}
 K rest(uint64_t* out) {
     SetCtrlSpr<45, 48>(5); out[0] = GetCtrlSpr<45, 48>(); out[1] = GetCtrlSpr<46, 47>();
     ResetCtrlSpr<45, 45>(); out[2] = GetCtrlSpr<0, 63>() >> 45; ResetCtrlSpr<0, 63>(); out[3] = GetCtrlSpr<0, 63>();
@@ -154,6 +187,7 @@ K queues(uint64_t* out) {
     out[7] = in.DeQue<float>().GetPhyAddr(); out[8] = in.DeQue<float>().GetPhyAddr();
     in.FreeTensor(first); in.FreeTensor(second);
     LocalTensor<float> result; back.AllocTensor(result); back.EnQue(result); back.DeQue(result); back.FreeTensor(result);
+    result = back.AllocTensor<float>(); back.FreeTensor(result);
     LocalTensor<float> other = copy.AllocTensor<float>();
     copy.EnQue<TPosition::GM, TPosition::VECIN>(other); other = copy.DeQue<TPosition::GM, TPosition::VECIN, float>();
     copy.EnQue<TPosition::VECOUT, TPosition::GM>(other); other = copy.DeQue<TPosition::VECOUT, TPosition::GM, float>();
@@ -191,6 +225,7 @@ K only_c310(__gm__ uint32_t* x, uint64_t* out) {
     GlobalTensor<uint8_t> bytes; bytes.SetGlobalBuffer((__gm__ uint8_t*)x);
     LocalTensor<uint8_t> l(TPosition::VECIN, 0, 256);
     DataCopyPad<uint8_t, PaddingMode::Compact>(l, bytes[40], {2, 5, -3, 0, 0}, {true, 0, 1, 9});
+    DataCopyPad<uint8_t, PaddingMode::Compact>(bytes[100], l, {2, 5, 0, 3, 0});
     CrossCoreSetFlag<4, PIPE_V>(1);
     SyncAll<true, kTrigger>();
 }
@@ -311,6 +346,21 @@ def test_order(machine: NaiveMachine) -> None:
     ]
 
 
+def test_names_stand_for_the_documented_numbers(built: tuple[str, Path], machine: NaiveMachine) -> None:
+    found = out()
+    machine.launch("names", found)
+    assert found[:9].tolist() == [0, 2, 3, 4, 0, 2, 3, 1, 3]
+    assert found[9:17].tolist() == [8, 1, 1, 321, MTE3, 1, 10, 22]
+    assert found[17] == {"dav-c220-vec": 1, "dav-c310-vec": 2}[built[0]]
+
+
+def test_types_that_are_only_moved(machine: NaiveMachine) -> None:
+    source = np.random.default_rng(2).integers(0, 256, 256).astype(np.uint8)
+    target = np.zeros_like(source)
+    machine.launch("move_bytes", source, target)
+    assert (target == source).all()
+
+
 def test_the_rest(built: tuple[str, Path], machine: NaiveMachine) -> None:
     found = out()
     machine.launch("rest", found)
@@ -393,6 +443,8 @@ def test_queues_order_their_pipes(machine: NaiveMachine) -> None:
         ("set_flag", V, MTE2, second),
         *turn((V, MTE3), back),
         ("set_flag", MTE3, V, back),
+        ("wait_flag", MTE3, V, back),
+        ("set_flag", MTE3, V, back),
         taken,
         *turn((MTE2, V), copy),
         *turn((V, MTE3), copy),
@@ -456,8 +508,9 @@ def test_what_only_c310_has(machine: NaiveMachine) -> None:
         (CAS, INT32),
     ]
     assert atomics[4][2:] == (b"\x08\0\0\0", b"\x07\0\0\0")
-    copy = machine.copies[-1]
-    assert (copy.compact, copy.gm_gap) == (1, -3)
+    assert [(copy.compact, copy.gm_gap) for copy in machine.copies[-2:]] == [(1, -3), (1, 3)]
+    stored = memory.view(np.uint8)[100:113].tolist()
+    assert stored[:5] + stored[8:] == [100, 101, 102, 103, 104, 9, 102, 103, 104, 105]
     assert machine.ub[:11].tolist() == [100, 101, 102, 103, 104, 9, 102, 103, 104, 105, 106]
 
 
