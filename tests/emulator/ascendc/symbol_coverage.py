@@ -25,7 +25,6 @@ TESTS = HERE.parents[1]
 HEADERS = TESTS.parent / "host/emulator/ascendc"
 DRIVER_NAMES = TESTS.parent / "host/emulator/ccec/missing_names.cpp"
 ARCHITECTURES = {2201: "dav-c220-vec", 3510: "dav-c310-vec"}
-SUITES = ("emulator/ascendc",)
 RUNS = ("function", "member", "builtin_func", "class")  # kinds of symbols that something executes
 INTEGERS = {
     "signed char": "int8_t",
@@ -261,17 +260,13 @@ def read_trace(trace: Path) -> Coverage:
 
 
 def measure() -> Coverage:
-    """Runs the suites with the recorder; they must pass."""
+    """Runs the tests of this folder with the recorder; they must pass."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.tsv"
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        command += [
-            "-m",
-            "not long",
-            "--basetemp",
-            f"{folder}/tests",
-            *(str(TESTS / suite) for suite in SUITES),
-        ]
+        # What only compiles runs nothing, and the conversions of test_types go through no overload, one by one.
+        command += ["-m", "not long", "-k", "not does_not_compile", "--ignore", str(HERE / "test_types.py")]
+        command += ["--basetemp", f"{folder}/tests", str(HERE)]
         environment = {**os.environ, "AIVOPS_TEST_TRACE": str(trace), "AIVOPS_EMU_CXX": "g++"}
         ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if ran.returncode != 0:
