@@ -57,7 +57,9 @@ def fuzz(fuzzers: Path, repository: Path, tmp_path: Path, target: str, cpu_secon
     spent = 0.0
     while spent < cpu_seconds:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        limits = [f"-max_total_time={round(cpu_seconds - spent) + 1}", f"-artifact_prefix={tmp_path}/"]
+        # Every run begins by trying what is known, so none is so short that it does little else.
+        seconds = round(max(cpu_seconds - spent, cpu_seconds / 4))
+        limits = [f"-max_total_time={seconds}", f"-artifact_prefix={tmp_path}/"]
         run = subprocess.run(
             [*command, *limits, found, seeds],
             capture_output=True,
