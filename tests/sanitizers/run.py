@@ -110,7 +110,7 @@ def install(name: str, folder: Path, libraries: tuple[str, ...]) -> Path:
         wrap_python(python, plain, libraries)
     subprocess.run(
         [
-            *(str(plain), "-m", "pip", "install", "--quiet", "--no-build-isolation", "--force-reinstall"),
+            *(str(python), "-m", "pip", "install", "--quiet", "--no-build-isolation", "--force-reinstall"),
             *("--no-deps", "--disable-pip-version-check", f"--config-settings=build-dir={folder / 'tree'}"),
             *(
                 f"--config-settings=cmake.define.AIVOPS_SANITIZE={name}",
@@ -119,7 +119,7 @@ def install(name: str, folder: Path, libraries: tuple[str, ...]) -> Path:
             *("--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1", str(ROOT)),
         ],
         check=True,
-        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "report_bugs=0"},
     )
     return python
 
