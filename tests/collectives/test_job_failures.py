@@ -139,16 +139,14 @@ def differ() -> None:
 
 def test_a_rank_that_never_comes_to_a_call() -> None:
     with started_job(f"{MODULE}:miss_a_call", 2) as processes:
-        assert outputs(processes) == ["0 1\n", "done\n"]
+        assert outputs(processes[:1]) == ["0 1\n"]
 
 
 def miss_a_call() -> None:
     comm = join(timeout=0.3)
     comm.barrier()
     if comm.rank == 1:
-        time.sleep(1.5)
-        print("done")
-        return
+        time.sleep(1000)
     try:
         comm.all_gather(np.zeros(4))
     except aivops.PeerTimeoutError as error:
