@@ -15,7 +15,7 @@
 namespace aivops::machine {
 namespace {
 
-constexpr uint64_t kStreamed = 4096; // a smaller piece is a flag, or will be read soon
+constexpr uint64_t kStreamed = 8192; // a smaller piece may be read soon; this much is, if at all, by another core
 
 // Bit 48 of CTRL off, the reset value, means saturating half; of dav-c310-vec only, this goes for atomic copies too.
 bool saturates_half(const Block& block) {
@@ -119,7 +119,7 @@ void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes) {
         store_words(to, from, static_cast<uint32_t>(bytes));
     } else {
         std::atomic_thread_fence(std::memory_order_release);
-        if (bytes >= kStreamed && block.run->outgrows_caches(bytes)) {
+        if (bytes >= kStreamed) {
             streaming_copy(to, from, bytes);
         } else {
             std::memcpy(to, from, bytes);

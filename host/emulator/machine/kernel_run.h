@@ -51,11 +51,6 @@ class KernelRun : public Task {
     void sync_all(Block& block);
     bool cross_core_ready(const Block& block) const;
     CrossCoreFlags& cross_core_flags() { return cross_core_flags_; }
-    /// Counts what copies store; true when it is more than caches keep until somebody reads it.
-    bool outgrows_caches(uint64_t bytes) {
-        stored_ += bytes;
-        return stored_ > kCacheable;
-    }
 
     /// Keeps the first failure; the launch ends with it.
     void fail(int code, std::string message);
@@ -95,8 +90,6 @@ class KernelRun : public Task {
     uint32_t finished_ = 0;
     uint32_t at_sync_all_ = 0;
     bool begun_ = false;
-    static constexpr uint64_t kCacheable = 8 << 20;
-    uint64_t stored_ = 0;
     uint64_t progress_ = 0;
     uint64_t seen_progress_ = 0;
     int64_t stalled_since_ = 0;
