@@ -122,6 +122,16 @@ void register_comm(nb::module_& m) {
         .def("register_memory", &Communicator::register_memory, "buffer"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("unregister_memory", &Communicator::unregister_memory, "buffer"_a,
              nb::call_guard<nb::gil_scoped_release>())
+        .def(
+            "launch_and_wait",
+            [](Communicator& self, const Collective& call, const Buffer& input, const Buffer& output,
+               const Stream& stream, const Timeout& timeout) {
+                const Plan plan = self.launch(call, input, output, stream);
+                self.wait(stream, timeout);
+                return plan;
+            },
+            "call"_a, "input"_a, "output"_a, "stream"_a, "timeout"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
+            "Both; ranks that are threads hand the GIL to each other once instead of twice.")
         .def("wait", &Communicator::wait, "stream"_a, "timeout"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
              "Wait for what is queued and raise what failed.")
         .def("stop", &Communicator::stop, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),

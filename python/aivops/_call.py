@@ -153,7 +153,11 @@ class Call:
         if not on_device:
             inside = None if given is None else Buffer.from_host(device, given)
             outside = None if wanted is None else Buffer(device, wanted.shape, wanted.dtype)
-        plan = core.launch(call, _arrays.memory(inside, device), _arrays.memory(outside, device), queue)
+        taken, given_back = _arrays.memory(inside, device), _arrays.memory(outside, device)
+        if on_device and not self._async:
+            comm._last_plan = core.launch_and_wait(call, taken, given_back, queue, self._timeout)
+            return give()
+        plan = core.launch(call, taken, given_back, queue)
         comm._last_plan = plan
 
         def finish() -> Any:

@@ -151,6 +151,7 @@ def run_rank(sizes: tuple[int, ...]) -> Iterator[dict[str, Any]]:
                 "bytes": size,
                 "seconds": measure(comm, contenders),
             }
+    comm.close()
 
 
 def measure(comm: Any, contenders: dict[str, Contender]) -> dict[str, float]:
