@@ -68,14 +68,16 @@ class Contender(NamedTuple):
 
 
 def aivops_buffers(comm: Any, collective: str, x: np.ndarray, outputs: int) -> Contender:
-    source, target = comm.empty(x.shape), comm.empty(outputs)
+    target = comm.empty(outputs)
+    source = target if collective == "broadcast" else comm.empty(x.size)
     source.copy_from(x)
     return Contender(aivops_call(comm, collective, source, target), target.to_numpy)
 
 
 def aivops_arrays(comm: Any, collective: str, x: np.ndarray, outputs: int) -> Contender:
-    target = np.zeros(outputs, np.float32)
-    return Contender(aivops_call(comm, collective, x, target), lambda: target)
+    target = x.copy() if collective == "broadcast" else np.zeros(outputs, np.float32)
+    source = target if collective == "broadcast" else x
+    return Contender(aivops_call(comm, collective, source, target), lambda: target)
 
 
 def aivops_call(comm: Any, collective: str, source: Any, target: Any) -> Callable[[], object]:
