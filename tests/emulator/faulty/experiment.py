@@ -17,6 +17,8 @@ from emulator.faulty.faults import BY_NAME, FILL, Setup
 
 DEVICES = 8
 STOP_ON_FAILURE = 1
+NOT_DONE = 507046  # from a call that waits PATIENCE_MS at most
+PATIENCE_MS = 2
 WINDOW_BYTES = 4 * (256 + 12 * 8)  # of a block, as in twins.h
 DEADLOCK_US, TIMEOUT_US = 30_000, 2_500_000
 
@@ -98,22 +100,19 @@ class Ranks:
 
     def wait(self) -> tuple[int, str]:
         """Until all are done or one has failed: then the others are stopped."""
-        status = ctypes.c_int()
         waiting = list(self.streams)
         while waiting:
-            for stream in list(waiting):
-                code = self.acl.aclrtStreamQuery(stream, ctypes.byref(status))
-                if code != 0:
-                    message = self.acl.message()
-                    for other in self.streams:
-                        self.acl.ok(self.acl.aclrtStreamAbort(other))
-                        self.acl.synchronize(other)
-                    self.acl.message()  # of the others
-                    return code, message
-                if status.value == 0:
-                    waiting.remove(stream)
-        for stream in self.streams:
-            self.acl.ok(self.acl.synchronize(stream))
+            stream = waiting.pop(0)
+            code = self.acl.aclrtSynchronizeStreamWithTimeout(stream, PATIENCE_MS)
+            message = self.acl.message()
+            if code == NOT_DONE:
+                waiting.append(stream)
+            elif code != 0:
+                for other in self.streams:
+                    self.acl.ok(self.acl.aclrtStreamAbort(other))
+                    self.acl.synchronize(other)
+                self.acl.message()  # of the others
+                return code, message
         return 0, ""
 
     def wrong_calls(self, result: object) -> list[int]:

@@ -103,7 +103,7 @@ def complaint(trial: Trial, outcome: Outcome) -> str:
         return "" if trial.wrong or not outcome.wrong else f"wrong results in calls {outcome.wrong}"
     if outcome.code == 0:
         return "" if trial.fault.by_schedule else "not found"
-    lacking = [f"{trial.fault.category}: ", *trial.fault.says]
+    lacking = [f"{trial.fault.category}: ", *trial.fault.says, *(f"{place})" for place in trial.fault.lines())]
     lacking = [text for text in lacking if text not in outcome.message]
     return f"the report lacks {lacking}: {outcome.message}" if lacking else ""
 
