@@ -20,7 +20,7 @@ HEAD = (
 
 def row(fault: Fault, found: str, clean: str) -> str:
     shows = "; wrong results even in program order" if fault.shows else ""
-    places = ", ".join(fault.lines()) or "the launch"
+    places = ", ".join(fault.lines()) or "where it waits"
     return (
         f"| `{fault.name}` | {fault.description} | {fault.rule}{shows} | {fault.category} | {places} "
         f"| {found} | {clean} |"

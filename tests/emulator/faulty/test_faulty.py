@@ -12,21 +12,8 @@ from emulator.faulty.table import SEEDS, expected_row
 
 SHORT = (Setup(2, 7, 673), Setup(3, 7, 4201), Setup(2, 1, 601), Setup(8, 48, 1))
 
-# Found, but not as it should be: no cycle of waiting blocks is told from a kernel that takes long, and a stale flag only
-# by the race that follows.
-NOT_EXPLAINED = {
-    "cross_core_flag_never_set",
-    "flag_taken_back",
-    "told_wrong_rank",
-    "one_rank_too_many",
-    "constant_tag",
-    "tag_not_advanced",
-    "older_launch_accepted",
-}
-EXPLAINED = [fault for fault in FAULTS if fault.name not in NOT_EXPLAINED]
-
 pytestmark = pytest.mark.xdist_group("faulty")
-each_fault = pytest.mark.parametrize("fault", EXPLAINED, ids=[fault.name for fault in EXPLAINED])
+each_fault = pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
 
 
 @pytest.fixture(scope="module")
