@@ -63,6 +63,7 @@ constexpr std::array kTable{
     Row{Operator::kAllToAll, kAllTypes, "", kAnyRanks, kAnyBytes, "mesh"},
 
     Row{Operator::kBroadcast, kAllTypes, "", kAnyRanks, 32 * kKiB, "direct"},
+    Row{Operator::kBroadcast, kAllTypes, kEmulated, kAnyRanks, kAnyBytes, "direct"}, // there root has no links to spare
     Row{Operator::kBroadcast, kAllTypes, "", kAnyRanks, kAnyBytes, "scatter_gather"},
 
     Row{Operator::kScatter, kAllTypes, "", kAnyRanks, kAnyBytes, "direct"},
