@@ -14,10 +14,11 @@ namespace {
 constexpr long kOwnReferences = 2;
 constexpr uint32_t kNone = kMaxRegions;
 
-// What ranks tell each other before the set changes.
+// What ranks tell each other before the set changes. One bit per region in `used` and `unused`.
 struct Notice {
     uint32_t number; // of the region that holds the array already; kNone
-    uint64_t unused; // one bit per region that nobody else holds any more
+    uint64_t used;
+    uint64_t unused; // nobody else holds it any more
 };
 
 std::vector<Notice> tell(Bootstrap& bootstrap, const std::function<Notice()>& prepare) {
@@ -44,17 +45,18 @@ Buffer Regions::add(Bootstrap& bootstrap, const Peers& peers, const std::functio
     const std::vector<Notice> notices = tell(bootstrap, [&] {
         window_.device().synchronize();
         array = provide();
-        return Notice{find(*array).value_or(kNone), unused()};
+        return Notice{find(*array).value_or(kNone), used(), unused()};
     });
-    uint64_t unused = ~uint64_t{0};
+    // Ranks that failed in the middle of an earlier change do not all have the same regions.
+    uint64_t on_any = 0;
+    uint64_t on_all = ~uint64_t{0};
+    uint64_t wanted_by_none = ~uint64_t{0};
     for (const Notice& notice : notices) {
-        unused &= notice.unused;
+        on_any |= notice.used;
+        on_all &= notice.used;
+        wanted_by_none &= notice.unused;
     }
-    for (uint32_t number = static_cast<uint32_t>(regions_.size()); number-- > 0;) {
-        if (regions_[number] && (unused >> number & 1) != 0) {
-            drop(bootstrap, number);
-        }
-    }
+    drop(bootstrap, on_any & (~on_all | wanted_by_none));
     const uint32_t known = notices.front().number;
     if (known != kNone &&
         std::all_of(notices.begin(), notices.end(), [known](const Notice& notice) { return notice.number == known; })) {
@@ -83,7 +85,7 @@ void Regions::remove(Bootstrap& bootstrap, const Buffer& buffer) {
         if (!number) {
             throw InvalidValueError("Communicator: the " + buffer.describe() + " is not registered");
         }
-        return Notice{*number, 0};
+        return Notice{*number, 0, 0};
     });
     const uint32_t number = notices.front().number;
     for (size_t rank = 0; rank < notices.size(); ++rank) {
@@ -93,14 +95,16 @@ void Regions::remove(Bootstrap& bootstrap, const Buffer& buffer) {
                                     ", counted as they were registered; all ranks must unregister the same");
         }
     }
-    drop(bootstrap, number);
+    drop(bootstrap, uint64_t{1} << number);
 }
 
 void Regions::clear(Bootstrap& bootstrap) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    while (!regions_.empty()) {
-        drop(bootstrap, static_cast<uint32_t>(regions_.size()) - 1);
+    uint64_t on_any = 0;
+    for (const Notice& notice : tell(bootstrap, [this] { return Notice{kNone, used(), 0}; })) {
+        on_any |= notice.used;
     }
+    drop(bootstrap, on_any);
 }
 
 bool Regions::hold(const Buffer& array) const {
@@ -117,6 +121,14 @@ std::optional<uint32_t> Regions::find(const Buffer& array) const {
     return std::nullopt;
 }
 
+uint64_t Regions::used() const {
+    uint64_t bits = 0;
+    for (uint32_t number = 0; number < regions_.size(); ++number) {
+        bits |= uint64_t{regions_[number].has_value()} << number;
+    }
+    return bits;
+}
+
 uint64_t Regions::unused() const {
     uint64_t bits = 0;
     for (uint32_t number = 0; number < regions_.size(); ++number) {
@@ -127,13 +139,22 @@ uint64_t Regions::unused() const {
     return bits;
 }
 
-void Regions::drop(Bootstrap& bootstrap, uint32_t number) {
-    regions_[number]->shared.end(bootstrap);
-    regions_[number].reset();
-    while (!regions_.empty() && !regions_.back()) {
-        regions_.pop_back();
+void Regions::drop(Bootstrap& bootstrap, uint64_t numbers) {
+    for (uint32_t number = 0; number < kMaxRegions; ++number) {
+        if ((numbers >> number & 1) == 0) {
+            continue;
+        }
+        if (number >= regions_.size() || !regions_[number]) {
+            exchange(bootstrap, [] { return std::string(); }); // in step with the ranks that have it
+            continue;
+        }
+        regions_[number]->shared.end(bootstrap);
+        regions_[number].reset();
+        while (!regions_.empty() && !regions_.back()) {
+            regions_.pop_back();
+        }
+        write(number);
     }
-    write(number);
 }
 
 // The number of those in use goes last: what lies behind it nobody reads.

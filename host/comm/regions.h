@@ -37,8 +37,9 @@ class Regions {
     };
 
     std::optional<uint32_t> find(const Buffer& array) const;
+    uint64_t used() const;
     uint64_t unused() const;
-    void drop(Bootstrap& bootstrap, uint32_t number);
+    void drop(Bootstrap& bootstrap, uint64_t numbers);
     void write(uint32_t number) const;
 
     Buffer window_;

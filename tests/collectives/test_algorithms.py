@@ -77,6 +77,7 @@ def test_a_plan_says_what_a_call_will_do(group_of: GroupOf) -> None:
     assert repr(comm.plan("broadcast", 8, algorithm="direct", blocks=1)) == "<aivops.Plan direct on 1 block>"
     assert comm.plan("all_gather", 1 << 20, registered=True).algorithm == "direct"
     assert comm.plan("all_gather", 1 << 20).algorithm == "mesh"
+    assert comm.plan("broadcast", 8 << 20).algorithm == "direct"
     assert comm.plan("send", 100).algorithm == "channel"
 
 

@@ -107,6 +107,25 @@ def test_all_ranks_learn_what_failed_on_one(group_of: GroupOf) -> None:
     assert all(group_of(2).run(lambda comm: comm.barrier() is None))
 
 
+def test_ranks_agree_again_after_one_failed_in_the_middle() -> None:
+    with aivops.LocalGroup(2) as group:
+
+        def fail(comm: aivops.Communicator) -> None:
+            comm.empty(8)
+            raise InterruptedError
+
+        def call(comm: aivops.Communicator) -> bool:
+            x = comm.empty(COUNT, "int16")
+            x.fill(comm.rank)
+            rows = np.stack([np.full(COUNT, 257 * rank, np.int16) for rank in range(2)])
+            return reads_in_place(comm, x, rows)
+
+        for _ in range(30):
+            with pytest.raises(InterruptedError):
+                group.run(fail)
+        assert all(group.run(call))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [

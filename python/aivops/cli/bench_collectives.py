@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._buffer import Buffer
 from .._communicator import Communicator
 from .._local_group import LocalGroup
 from . import _arguments, _figures, _text
@@ -22,21 +21,17 @@ DEFAULT_SIZES = tuple(4096 << (2 * step) for step in range(7))
 class Collective(NamedTuple):
     """How one is called on an input of float32, and what share of its bytes a rank's links carry."""
 
-    call: Callable[[Communicator, Any, Any], Any]
+    call: Callable[..., Any]  # of a communicator, x, out=, and how to run it
     result_parts: Callable[[int], float]  # size of the result, in inputs
     bus_factor: Callable[[int], float]
 
 
 COLLECTIVES = {
-    "all_gather": Collective(lambda c, x, out: c.all_gather(x, out=out), lambda n: n, lambda n: n - 1),
-    "all_reduce": Collective(
-        lambda c, x, out: c.all_reduce(x, out=out), lambda n: 1, lambda n: 2 * (n - 1) / n
-    ),
-    "reduce_scatter": Collective(
-        lambda c, x, out: c.reduce_scatter(x, out=out), lambda n: 1 / n, lambda n: (n - 1) / n
-    ),
-    "all_to_all": Collective(lambda c, x, out: c.all_to_all(x, out=out), lambda n: 1, lambda n: (n - 1) / n),
-    "broadcast": Collective(lambda c, x, out: c.broadcast(x, out=out), lambda n: 1, lambda n: 1),
+    "all_gather": Collective(Communicator.all_gather, lambda n: n, lambda n: n - 1),
+    "all_reduce": Collective(Communicator.all_reduce, lambda n: 1, lambda n: 2 * (n - 1) / n),
+    "reduce_scatter": Collective(Communicator.reduce_scatter, lambda n: 1 / n, lambda n: (n - 1) / n),
+    "all_to_all": Collective(Communicator.all_to_all, lambda n: 1, lambda n: (n - 1) / n),
+    "broadcast": Collective(Communicator.broadcast, lambda n: 1, lambda n: 1),
 }
 
 
@@ -59,7 +54,10 @@ def _register(subparsers: Any, name: str) -> None:
         metavar="BYTES,…",
         help="bytes of one rank's input (default: 4 KiB … 16 MiB)",
     )
-    parser.add_argument("--buffers", action="store_true", help="arrays in device memory instead of numpy's")
+    parser.add_argument(
+        "--buffers", action="store_true", help="arrays of comm.empty() in device memory instead of numpy's"
+    )
+    parser.add_argument("--algorithm", help="default: what the table says for each call")
     parser.add_argument(
         "--blocks", type=_arguments.positive, help="blocks of every launch (default: as each call deserves)"
     )
@@ -96,14 +94,15 @@ def _measure(group: LocalGroup, collective: Collective, size: int, args: argpars
         source: Any = np.full((comm.size, count // comm.size), comm.rank, np.float32)
         result: Any = np.empty(_result_shape(collective, comm.size, source.shape), np.float32)
         if args.buffers:
-            source = Buffer.from_host(comm.device, source)
-            result = Buffer(comm.device, result.shape, "float32")
+            values, source = source, comm.empty(source.shape)
+            source.copy_from(values)
+            result = comm.empty(result.shape)
         if collective.result_parts(comm.size) < 1:
             source = source.reshape(count)
         times = []
         for _ in range(calls):
             started = time.perf_counter()
-            collective.call(comm, source, result)
+            collective.call(comm, source, out=result, algorithm=args.algorithm)
             times.append(time.perf_counter() - started)
         return times
 
