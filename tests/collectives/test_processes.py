@@ -185,3 +185,25 @@ def over_files() -> None:
     assert isinstance(bootstrap, aivops.Bootstrap)
     with aivops.Communicator(bootstrap, window_bytes=WINDOW_BYTES) as comm:
         print(comm.all_gather(comm.rank).tolist())
+
+
+def test_a_communicator_of_mpi4py(tmp_path: Path) -> None:
+    assert run_job(f"{MODULE}:over_mpi", 3, FOLDER=str(tmp_path)) == [
+        "0 [0, 1, 2]\n",
+        "1 [0, 1, 2]\n",
+        "2 [0, 1, 2]\n",
+    ]
+
+
+class MpiOverFiles:
+    """What is used of mpi4py's communicators, so that it need not be installed."""
+
+    def __init__(self, files: Files) -> None:
+        self.allgather, self.Barrier = files.all_gather, files.barrier
+        self.Get_rank, self.Get_size = lambda: files.rank, lambda: files.size
+
+
+def over_mpi() -> None:
+    files = Files(Path(os.environ["FOLDER"]), int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+    with aivops.Communicator.from_mpi(MpiOverFiles(files), window_bytes=WINDOW_BYTES) as comm:
+        print(comm.device.id, comm.all_gather(comm.rank).tolist())
