@@ -7,6 +7,7 @@
 #include "machine/memory.h"
 #include "machine/report.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr size_t kSizeUnit = 32;
 constexpr size_t kHostAlignment = 64;
+constexpr size_t kWatchedBytes = 4096; // of a copy that may hold flags
 
 Registry<char>& host_memory() {
     static Registry<char>& instance = *new Registry<char>;
@@ -125,12 +127,28 @@ aclError check_copy(const char* function, const void* dst, size_t dst_bytes, con
     return check_side(function, "src", src, src_bytes, from);
 }
 
-// Kernels may poll what is written here, and write what is read.
+// Flags, and what holds many of them: kernels may poll what is written and write what is read. No flag is split that
+// stands at a multiple of its size.
+void copy_in_words(std::byte* to, const std::byte* from, size_t count) {
+    const bool reads = machine::memory_space().owner(address(from)).has_value();
+    std::array<std::byte, machine::kSmallBytes> piece;
+    while (count != 0) {
+        const size_t behind = (reads ? address(from) : address(to)) % machine::kSmallBytes;
+        const auto step = static_cast<uint32_t>(std::min(count, machine::kSmallBytes - behind));
+        machine::load_words(piece.data(), from, step);
+        machine::store_words(to, piece.data(), step);
+        to += step;
+        from += step;
+        count -= step;
+    }
+}
+
 void copy_now(void* dst, const void* src, size_t count) {
-    if (count <= machine::kSmallBytes) {
-        std::array<std::byte, machine::kSmallBytes> piece;
-        machine::load_words(piece.data(), src, static_cast<uint32_t>(count));
-        machine::store_words(dst, piece.data(), static_cast<uint32_t>(count));
+    auto* to = static_cast<std::byte*>(dst);
+    const auto* from = static_cast<const std::byte*>(src);
+    const bool apart = to + count <= from || from + count <= to;
+    if (count <= kWatchedBytes && apart) {
+        copy_in_words(to, from, count);
     } else {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         std::memmove(dst, src, count);

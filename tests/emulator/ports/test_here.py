@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from emulator.acl_api import Acl, pack
 from emulator.conftest import KernelCompiler
@@ -50,3 +51,15 @@ def test_flags_move_in_words(repository: Path, tmp_path: Path) -> None:
     subprocess.run(command, check=True)
     done = subprocess.run([program], check=True, capture_output=True, text=True)
     assert done.stdout == "every piece, no halves\n"
+
+
+@pytest.mark.parametrize("place", [0, 1, 6, 32, 100])
+@pytest.mark.parametrize("size", [1, 31, 128, 129, 1000, 4095, 4096, 4097])
+def test_copies_of_the_host_take_what_they_should_and_no_more(acl: Acl, size: int, place: int) -> None:
+    content = np.random.default_rng(size + place).integers(0, 256, size, np.uint8).tobytes()
+    with acl.device(0):
+        memory = acl.malloc(place + size + 64)
+        acl.write(memory, bytes(place + size + 64))
+        acl.write(memory + place, content)
+        assert acl.read(memory, place + size + 64) == bytes(place) + content + bytes(64)
+        assert acl.read(memory + place, size) == content
