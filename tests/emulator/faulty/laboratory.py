@@ -89,7 +89,7 @@ def run(toolkit: Path, binary: Path, trials: Iterable[Trial], check: str, seed: 
             **os.environ,
             "AIVOPS_EMU_CHECK": check,
             "AIVOPS_EMU_SEED": str(seed),
-            "AIVOPS_EMU_TIMEOUT_INTERVAL_US": "10000",
+            "AIVOPS_EMU_TIMEOUT_INTERVAL_US": "50000",
         },
     )
     outcomes = [Outcome(**json.loads(line)) for line in ran.stdout.splitlines()]
