@@ -14,4 +14,5 @@ def test_all_gather(repository: Path, tmp_path: Path) -> None:
 def test_data_parallel(repository: Path, tmp_path: Path) -> None:
     program = [sys.executable, repository / "examples/data_parallel.py"]
     output = run(sys.executable, "-m", "aivops", "run", "-n", "3", *program, directory=tmp_path)
-    assert sorted(output.splitlines()) == [f"[{r}] rank {r} of 3: y = 3.000 x -2.000" for r in range(3)]
+    for rank in range(3):
+        assert f"[{rank}] rank {rank} of 3: y = 3.000 x -2.000\n" in output
