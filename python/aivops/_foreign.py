@@ -17,11 +17,12 @@ from ._buffer import Buffer
 from .errors import InvalidTypeError, InvalidValueError
 
 _HOST = 1  # DLPack's kDLCPU
+_OURS = (Buffer, np.ndarray, np.generic)
 
 
 def is_foreign(x: Any) -> bool:
     """Whether `x` is another library's array."""
-    return hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic | Buffer)
+    return not isinstance(x, _OURS) and hasattr(x, "__dlpack__")
 
 
 def open_array(what: str, x: Any, device: _core.Device) -> npt.NDArray[Any] | Buffer:
