@@ -1,9 +1,10 @@
-// What only the emulator can tell: exact traffic, and its settings.
+// What only the emulator can tell: exact traffic, what sweeps cover, and its settings.
 #include "include/aivops_emu.h"
 
 #include "errors.h"
 #include "objects.h"
 
+#include "machine/schedule.h"
 #include "machine/settings.h"
 
 using namespace aivops::acl;
@@ -73,6 +74,15 @@ int aivopsEmuResetCounters(int32_t device) {
         found->reset();
     }
     return error;
+}
+
+int aivopsEmuGetSweep(uint64_t* devices, uint64_t* instructions) {
+    if (devices == nullptr || instructions == nullptr) {
+        return null_argument(__func__, devices == nullptr ? "devices" : "instructions");
+    }
+    *devices = machine::machine().device_count();
+    *instructions = machine::schedule().places();
+    return ACL_SUCCESS;
 }
 
 const char* aivopsEmuDescribeSettings(void) {

@@ -1,7 +1,7 @@
 #include "access_check.h"
 
 #include "device.h"
-#include "kernel_run.h"
+#include "late_pipes.h"
 #include "report.h"
 
 #include <algorithm>
@@ -77,44 +77,76 @@ void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address
     }
 }
 
-void check_races(Block& block, const std::optional<std::string>& race, const void* place) {
-    if (race) {
-        raise_fault(block, AIVOPS_EMU_RACECHECK, *race, place);
+namespace {
+
+// Whether what other processes do is seen, and so the order that they make.
+bool all_is_seen() {
+    return !memory_space().has_imports();
+}
+
+} // namespace
+
+void check_races(Block& block, const std::optional<Race>& race) {
+    if (race && settings().check == Check::kStrict) {
+        raise_fault(block, AIVOPS_EMU_RACECHECK, race->text, race->place);
+    }
+}
+
+void check_history(Block& block, const std::optional<std::string>& same, const void* place) {
+    if (same && settings().check == Check::kStrict) {
+        raise_fault(block, AIVOPS_EMU_SYNCCHECK, *same, place);
+    }
+}
+
+void check_cache(Block& block, const std::optional<std::string>& stale, const void* place) {
+    if (stale && settings().check == Check::kStrict) {
+        raise_fault(block, AIVOPS_EMU_RACECHECK, *stale, place);
+    }
+}
+
+void track_scalar(Block& block, const void* place) {
+    if (block.pipes != nullptr) {
+        block.pipes->turn(place);
+        block.races->begin(Lane::kScalar, block.races->issue());
     }
 }
 
 void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t bytes, bool write, const void* place) {
     if (block.races != nullptr) {
-        check_races(
-            block,
-            block.races->ub_access(lane, static_cast<uint32_t>(ub), static_cast<uint32_t>(bytes), write, name, place),
-            place);
+        check_races(block, block.races->ub_access(lane, static_cast<uint32_t>(ub), static_cast<uint32_t>(bytes), write,
+                                                  name, place));
     }
 }
 
-void track_gm(Block& block, Lane lane, const char* name, Address gm, uint64_t bytes, bool write, bool flag,
-              const void* place) {
-    // What other processes do is not seen, so neither is the order that they make.
-    if (block.races != nullptr && !memory_space().has_imports()) {
-        const bool atomic = write && block.atomic != AIVOPS_EMU_ATOMIC_NONE && lane == Lane::kStore;
-        check_races(block, block.races->gm_access(lane, gm, bytes, write, atomic, flag, name, place), place);
+void track_read(Block& block, const GmTouch& touch, uint8_t* content) {
+    if (block.races != nullptr && all_is_seen()) {
+        check_races(block, block.races->gm_read(touch, content));
     }
 }
 
-void track_issue(Block& block, Lane lane) {
-    if (block.races != nullptr) {
-        block.run->maybe_give_way(block);
-        block.races->issue(lane);
+void track_line(Block& block, const GmTouch& touch) {
+    if (block.races != nullptr && all_is_seen()) {
+        check_races(block, block.races->line_store(touch));
     }
 }
 
-void check_flag(Block& block, Address gm, const void* value, uint64_t bytes, const void* place) {
-    if (block.races == nullptr || block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
+void track_atomic(Block& block, const GmTouch& touch) {
+    if (block.races == nullptr || !all_is_seen()) {
         return;
     }
-    if (std::optional<std::string> same = check_flag_value(gm, value, bytes)) {
-        raise_fault(block, AIVOPS_EMU_SYNCCHECK, *same, place);
+    note_poll(touch.gm, touch.bytes); // what is changed so is there for others to look at
+    check_races(block, block.races->gm_read(touch, nullptr));
+    check_races(block, block.races->gm_write(touch, true, nullptr));
+}
+
+void track_write(Block& block, const GmTouch& touch, const uint8_t* content) {
+    if (block.races == nullptr || !all_is_seen()) {
+        return;
     }
+    if (touch.small && content != nullptr) {
+        check_history(block, check_flag_value(touch.gm, content, touch.bytes), touch.place);
+    }
+    check_races(block, block.races->gm_write(touch, content == nullptr, content));
 }
 
 } // namespace aivops::machine

@@ -36,13 +36,22 @@ uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, 
 // Strict mode.
 /// A copy of single bytes has no business in the padding of an allocation, where whole units of 32 bytes may end.
 void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address gm, const void* place);
-void check_races(Block& block, const std::optional<std::string>& race, const void* place);
-void track_issue(Block& block, Lane lane);
+void check_races(Block& block, const std::optional<Race>& race);
+/// The scalar unit does something itself, at a place that a sweep may hold back.
+void track_scalar(Block& block, const void* place);
 void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t bytes, bool write, const void* place);
-void track_gm(Block& block, Lane lane, const char* name, Address gm, uint64_t bytes, bool write, bool flag,
-              const void* place);
+/// `content` is what was read; it may become what was there before.
+void track_read(Block& block, const GmTouch& touch, uint8_t* content);
+/// Before the write. `content` is what is written; nullptr for one that depends on what is there.
+void track_write(Block& block, const GmTouch& touch, const uint8_t* content);
+/// A store into a line of the data cache.
+void track_line(Block& block, const GmTouch& touch);
+/// A read and a write in one.
+void track_atomic(Block& block, const GmTouch& touch);
 /// A flag that is set to the value it has says nothing.
-void check_flag(Block& block, Address gm, const void* value, uint64_t bytes, const void* place);
+void check_history(Block& block, const std::optional<std::string>& same, const void* place);
+/// What the scalar unit's data cache hides, or holds back.
+void check_cache(Block& block, const std::optional<std::string>& stale, const void* place);
 
 } // namespace aivops::machine
 

@@ -3,6 +3,7 @@
 #include "device.h"
 #include "gm_words.h"
 #include "kernel_run.h"
+#include "late_pipes.h"
 #include "race_check.h"
 #include "report.h"
 #include "settings.h"
@@ -18,6 +19,7 @@
 namespace aivops::machine {
 namespace {
 
+constexpr uint8_t kPoison = 0xcb;
 constexpr const char* kPipeNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3"};
 
 uint8_t* map_guarded(size_t bytes) {
@@ -181,9 +183,11 @@ Core::Core(Device& device, uint32_t index)
     : ub(map_guarded(soc().ub_bytes)), stack(map_guarded(kStackBytes)), valid(soc().ub_bytes) {
     block.device = &device;
     block.core = this;
-    if (settings().check == Check::kStrict) {
+    if (settings().late) {
         races = std::make_unique<BlockRaces>(device.index(), index, soc().ub_bytes);
+        pipes = std::make_unique<LatePipes>(block);
         block.races = races.get();
+        block.pipes = pipes.get();
     }
     block.ub = ub;
     block.ub_bytes = soc().ub_bytes;
@@ -197,6 +201,9 @@ Core::~Core() {
 
 void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_bytes) {
     valid.clear();
+    if (block.pipes != nullptr) {
+        std::memset(ub, kPoison, soc().ub_bytes); // what an earlier block left may be just what this one fails to load
+    }
     locals.assign(local_bytes, 0);
     std::memset(block.registers, 0, sizeof block.registers);
     block.index = index;

@@ -22,7 +22,7 @@ namespace aivops::machine {
 class Device;
 class KernelRun;
 
-enum class BlockState : uint8_t { kReady, kPolling, kAtSyncAll, kAtCrossCore, kFinished, kFaulted };
+enum class BlockState : uint8_t { kReady, kPolling, kHeld, kAtSyncAll, kAtCrossCore, kFinished, kFaulted };
 
 // Which validity the 32-byte granules of a unified buffer have.
 class Validity {
@@ -53,6 +53,13 @@ class Polls {
         unchanged_ = 0;
         large_count_ = 0;
     }
+    /// Forgets what was read before the block did something that others can see; `visible` counts how often it has.
+    void clear_unless(uint64_t visible) {
+        if (visible_ != visible) {
+            visible_ = visible;
+            clear();
+        }
+    }
     Seen observe(Address gm, uint32_t bytes, const void* content);
     /// Whether a large read repeats one since the last clear(). Its content is not kept, so it cannot wait for a
     /// change, but a loop of such reads must let others run and must not pass for progress.
@@ -75,6 +82,7 @@ class Polls {
     uint32_t next_ = 0;
     uint32_t last_ = 0;
     uint32_t unchanged_ = 0;
+    uint64_t visible_ = 0;
     uint32_t generation_ = 0; // of the memory when it was read; older memory may be gone
 
     struct Large {
@@ -152,8 +160,13 @@ struct Block : AivEmuBlock {
 
     Polls polls;
     Events events;
-    class BlockRaces* races = nullptr; // in strict mode
-    ScalarCache cache;                 // in strict mode
+    // Where pipes are late.
+    class BlockRaces* races = nullptr;
+    class LatePipes* pipes = nullptr;
+    ScalarCache cache;
+    uint64_t priority = 0;
+    bool polls_large = false; // so any write may be what it waits for
+    uint64_t writes_seen = 0;
 
     struct CachedRange {
         Range range;
@@ -179,6 +192,7 @@ struct Core {
     uint8_t* stack;
     Validity valid;
     std::unique_ptr<BlockRaces> races;
+    std::unique_ptr<LatePipes> pipes;
     std::vector<uint8_t> locals; // the block's own copy of the binary's block-local variables
     Block block;
 };

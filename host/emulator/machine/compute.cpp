@@ -1,6 +1,7 @@
 // Vector instructions and scalar accesses to UB.
 #include "access_check.h"
 #include "instructions.h"
+#include "late_pipes.h"
 
 #include <algorithm>
 
@@ -10,11 +11,8 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
     InMachine inside(block);
     const void* place = AIVOPS_PLACE;
     const Lane lane = lane_of(instruction->pipe);
-    track_issue(block, lane);
-    for (uint32_t index = 0; block.races != nullptr && index < instruction->range_count; ++index) {
-        const AivEmuRange& range = instruction->ranges[index];
-        check_ub(block, instruction->name, range.ub, range.bytes, range.align, place);
-        track_ub(block, lane, instruction->name, range.ub, range.bytes, range.write != 0, place);
+    if (block.pipes != nullptr) {
+        block.pipes->turn();
     }
     if (checking()) {
         for (uint32_t index = 0; index < instruction->range_count; ++index) {
@@ -30,6 +28,17 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
                 block.core->valid.set(range.ub, range.bytes);
             }
         }
+    }
+    if (block.pipes != nullptr && lane == Lane::kVector) {
+        block.pipes->compute(*instruction, place);
+        return;
+    }
+    if (block.races != nullptr) {
+        block.races->begin(lane, block.races->issue());
+    }
+    for (uint32_t index = 0; block.races != nullptr && index < instruction->range_count; ++index) {
+        const AivEmuRange& range = instruction->ranges[index];
+        track_ub(block, lane, instruction->name, range.ub, range.bytes, range.write != 0, place);
     }
     InCopy faults(block);
     instruction->execute(block.ub, instruction->parameters);
@@ -47,7 +56,10 @@ void* ub_scalar(AivEmuBlock* handle, uint32_t ub, uint32_t bytes, int write) {
             block.core->valid.set(ub, bytes);
         }
     }
-    track_issue(block, Lane::kScalar);
+    if (block.pipes != nullptr) {
+        block.pipes->turn();
+        block.races->begin(Lane::kScalar, block.races->issue());
+    }
     track_ub(block, Lane::kScalar, write != 0 ? "SetValue" : "GetValue", ub, bytes, write != 0, AIVOPS_PLACE);
     return block.ub + ub;
 }

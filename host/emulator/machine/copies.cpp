@@ -1,10 +1,12 @@
-// Copies between GM and UB and inside UB.
+#include "copies.h"
+
 #include "access_check.h"
 #include "device.h"
 #include "element_atomics.h"
 #include "gm_access.h"
 #include "instructions.h"
 #include "kernel_run.h"
+#include "late_pipes.h"
 #include "report.h"
 #include "trace.h"
 
@@ -32,6 +34,37 @@ void fill_pad(Block& block, const AivEmuCopy& copy, uint64_t first, uint64_t ub,
     for (uint64_t byte = 0; byte < bytes; ++byte) {
         block.ub[ub + byte] = filler[byte % copy.element_bytes];
     }
+}
+
+// Where the rows of a copy lie.
+Address gm_row(const AivEmuCopy& copy, uint32_t row) {
+    return copy.gm + static_cast<uint64_t>(row * (int64_t{copy.block_bytes} + copy.gm_gap));
+}
+
+// In UB, of a copy from GM with its padding.
+struct Filled {
+    uint64_t ub;
+    uint64_t bytes;
+};
+Filled filled_row(const AivEmuCopy& copy, uint32_t row) {
+    const uint64_t row_bytes = (uint64_t{copy.pad_left} + copy.pad_right) * copy.element_bytes + copy.block_bytes;
+    const uint64_t step = copy.compact != 0 ? row_bytes : round_up(row_bytes) + copy.ub_gap;
+    const uint64_t ub = copy.ub + row * step;
+    const bool ends = copy.compact == 0 || row + 1 == copy.block_count;
+    return {ub, ends ? round_up(ub + row_bytes) - ub : row_bytes};
+}
+
+uint64_t stored_row(const AivEmuCopy& copy, uint32_t row) {
+    return copy.ub + row * (copy.compact != 0 ? uint64_t{copy.block_bytes} : round_up(copy.block_bytes) + copy.ub_gap);
+}
+
+struct RowsWithinUb {
+    uint64_t source;
+    uint64_t destination;
+};
+RowsWithinUb rows_within_ub(const AivEmuCopy& copy, uint32_t row) {
+    return {copy.ub + row * (uint64_t{copy.block_bytes} + copy.ub_gap),
+            copy.ub_dst + row * (uint64_t{copy.block_bytes} + copy.ub_dst_gap)};
 }
 
 void check_copy(Block& block, const AivEmuCopy& copy, const void* place) {
@@ -62,8 +95,7 @@ void check_copy(Block& block, const AivEmuCopy& copy, const void* place) {
 
 void copy_within_ub(Block& block, const AivEmuCopy& copy, const void* place) {
     for (uint32_t row = 0; row < copy.block_count; ++row) {
-        uint64_t source = copy.ub + row * (uint64_t{copy.block_bytes} + copy.ub_gap);
-        uint64_t destination = copy.ub_dst + row * (uint64_t{copy.block_bytes} + copy.ub_dst_gap);
+        const auto [source, destination] = rows_within_ub(copy, row);
         if (checking()) {
             check_ub(block, copy.name, source, copy.block_bytes, kUnit, place);
             check_ub(block, copy.name, destination, copy.block_bytes, kUnit, place);
@@ -71,23 +103,19 @@ void copy_within_ub(Block& block, const AivEmuCopy& copy, const void* place) {
         track_ub(block, Lane::kVector, copy.name, source, copy.block_bytes, false, place);
         track_ub(block, Lane::kVector, copy.name, destination, copy.block_bytes, true, place);
         std::memmove(block.ub + destination, block.ub + source, copy.block_bytes);
-        block.core->valid.set(static_cast<uint32_t>(destination), copy.block_bytes);
+        if (block.pipes == nullptr) {
+            block.core->valid.set(static_cast<uint32_t>(destination), copy.block_bytes);
+        }
     }
 }
 
-void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
+void copy_in(Block& block, const AivEmuCopy& copy, bool small, const void* place) {
     const uint32_t left = copy.pad_left * uint32_t{copy.element_bytes};
-    const uint32_t right = copy.pad_right * uint32_t{copy.element_bytes};
-    const uint64_t row_bytes = uint64_t{left} + copy.block_bytes + right;
-    const uint64_t row_step = copy.compact != 0 ? row_bytes : round_up(row_bytes) + copy.ub_gap;
-    const bool small = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
     const int64_t began_ns = trace_clock();
     uint32_t owner = 0;
     for (uint32_t row = 0; row < copy.block_count; ++row) {
-        const Address gm = copy.gm + static_cast<uint64_t>(row * (int64_t{copy.block_bytes} + copy.gm_gap));
-        const uint64_t ub = copy.ub + row * row_step;
-        const bool ends = copy.compact == 0 || row + 1 == copy.block_count;
-        const uint64_t filled = ends ? round_up(ub + row_bytes) - ub : row_bytes;
+        const Address gm = gm_row(copy, row);
+        const auto [ub, filled] = filled_row(copy, row);
         if (checking()) {
             check_ub(block, copy.name, ub, filled, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             owner = check_gm(block, copy.name, "reads", gm, copy.block_bytes, place);
@@ -95,47 +123,56 @@ void copy_in(Block& block, const AivEmuCopy& copy, const void* place) {
         } else {
             owner = owner_of(gm);
         }
-        if (block.races != nullptr) {
-            check_races(block, block.cache.copied(gm, copy.block_bytes), place);
-        }
         uint8_t* to = block.ub + ub;
+        const GmTouch touch{Lane::kLoad, gm, copy.block_bytes, small, copy.name, place};
+        if (block.races != nullptr) {
+            track_ub(block, Lane::kLoad, copy.name, ub, filled, true, place);
+        }
         if (small) {
-            read_small(block, copy.name, owner, gm, to + left, copy.block_bytes);
+            read_small(block, touch, owner, to + left);
         } else {
             read_gm(block, to + left, gm, copy.block_bytes);
             count_read(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
+            track_read(block, touch, to + left);
         }
         const uint64_t first = ub + left;
         const uint64_t behind = first + copy.block_bytes;
         fill_pad(block, copy, first, ub, left);
         fill_pad(block, copy, first, behind, ub + filled - behind);
-        block.core->valid.set(static_cast<uint32_t>(ub), static_cast<uint32_t>(filled));
-        if (block.races != nullptr) {
-            track_ub(block, Lane::kLoad, copy.name, ub, filled, true, place);
-            track_gm(block, Lane::kLoad, copy.name, gm, copy.block_bytes, false, small, place);
+        if (block.pipes == nullptr) {
+            block.core->valid.set(static_cast<uint32_t>(ub), static_cast<uint32_t>(filled));
         }
     }
     if (small) {
+        if (block.races != nullptr) {
+            block.races->looked_into(copy.ub + left, copy.block_bytes);
+        }
         return;
     }
     const uint64_t bytes = copy.block_count * uint64_t{copy.block_bytes};
     if (tracing()) {
         trace_copy(block, copy.name, false, owner, bytes, began_ns);
     }
+    if (block.pipes != nullptr) {
+        block.polls.clear_unless(block.pipes->visible_issues());
+    }
     if (block.polls.repeats(copy.gm, bytes)) {
-        give_way(block, BlockState::kReady);
+        if (block.pipes != nullptr) {
+            block.pipes->note_vain_large_poll();
+        } else {
+            give_way(block, BlockState::kReady);
+        }
     } else {
         block.run->note_progress(*block.device);
     }
 }
 
-void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
-    const uint64_t row_step = copy.compact != 0 ? uint64_t{copy.block_bytes} : round_up(copy.block_bytes) + copy.ub_gap;
+void copy_out(Block& block, const AivEmuCopy& copy, bool small, const void* place) {
     const int64_t began_ns = trace_clock();
     uint32_t owner = 0;
     for (uint32_t row = 0; row < copy.block_count; ++row) {
-        const Address gm = copy.gm + static_cast<uint64_t>(row * (int64_t{copy.block_bytes} + copy.gm_gap));
-        const uint64_t ub = copy.ub + row * row_step;
+        const Address gm = gm_row(copy, row);
+        const uint64_t ub = stored_row(copy, row);
         if (checking()) {
             check_ub(block, copy.name, ub, copy.block_bytes, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             owner = check_gm(block, copy.name, "writes", gm, copy.block_bytes, place);
@@ -154,11 +191,8 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
         }
         if (block.races != nullptr) {
             track_ub(block, Lane::kStore, copy.name, ub, copy.block_bytes, false, place);
-            const bool flag = copy.block_count == 1 && copy.block_bytes <= kSmallBytes;
-            if (flag) {
-                check_flag(block, gm, block.ub + ub, copy.block_bytes, place);
-            }
-            track_gm(block, Lane::kStore, copy.name, gm, copy.block_bytes, true, flag, place);
+            track_write(block, {Lane::kStore, gm, copy.block_bytes, small, copy.name, place},
+                        block.atomic == AIVOPS_EMU_ATOMIC_NONE ? block.ub + ub : nullptr);
         }
         write_gm(block, gm, block.ub + ub, copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
@@ -169,17 +203,44 @@ void copy_out(Block& block, const AivEmuCopy& copy, const void* place) {
     after_write(block, copy.gm);
 }
 
+// What the program's order decides is checked when a copy is issued, the rest when it is done.
+void issue_late(Block& block, const AivEmuCopy& copy, const void* place) {
+    block.pipes->turn();
+    for (uint32_t row = 0; row < copy.block_count; ++row) {
+        switch (copy.direction) {
+        case AIVOPS_EMU_GM_TO_UB: {
+            const auto [ub, bytes] = filled_row(copy, row);
+            check_ub(block, copy.name, ub, bytes, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
+            check_padding(block, copy, check_gm(block, copy.name, "reads", gm_row(copy, row), copy.block_bytes, place),
+                          gm_row(copy, row), place);
+            check_cache(block, block.cache.copied(gm_row(copy, row), copy.block_bytes), place);
+            block.core->valid.set(static_cast<uint32_t>(ub), static_cast<uint32_t>(bytes));
+            break;
+        }
+        case AIVOPS_EMU_UB_TO_GM:
+            check_ub(block, copy.name, stored_row(copy, row), copy.block_bytes,
+                     copy.compact != 0 && row != 0 ? 1 : kUnit, place);
+            check_padding(block, copy, check_gm(block, copy.name, "writes", gm_row(copy, row), copy.block_bytes, place),
+                          gm_row(copy, row), place);
+            break;
+        default: {
+            const auto [from, to] = rows_within_ub(copy, row);
+            check_ub(block, copy.name, from, copy.block_bytes, kUnit, place);
+            check_ub(block, copy.name, to, copy.block_bytes, kUnit, place);
+            block.core->valid.set(static_cast<uint32_t>(to), copy.block_bytes);
+            break;
+        }
+        }
+    }
+    const Lane lanes[] = {Lane::kLoad, Lane::kStore, Lane::kVector}; // by direction
+    block.pipes->copy(lanes[copy.direction], copy, place);
+}
+
 void issue_copy(Block& block, const AivEmuCopy& copy, const void* place) {
-    switch (copy.direction) {
-    case AIVOPS_EMU_GM_TO_UB:
-        track_issue(block, Lane::kLoad);
-        return copy_in(block, copy, place);
-    case AIVOPS_EMU_UB_TO_GM:
-        track_issue(block, Lane::kStore);
-        return copy_out(block, copy, place);
-    default:
-        track_issue(block, Lane::kVector);
-        return copy_within_ub(block, copy, place);
+    if (block.pipes != nullptr) {
+        issue_late(block, copy, place);
+    } else {
+        copy_now(block, copy, is_small(copy), place);
     }
 }
 
@@ -198,6 +259,17 @@ void copy_whole_units(Block& block, const AivEmuCopy& asked, const void* place) 
 }
 
 } // namespace
+
+void copy_now(Block& block, const AivEmuCopy& copy, bool small, const void* place) {
+    switch (copy.direction) {
+    case AIVOPS_EMU_GM_TO_UB:
+        return copy_in(block, copy, small, place);
+    case AIVOPS_EMU_UB_TO_GM:
+        return copy_out(block, copy, small, place);
+    default:
+        return copy_within_ub(block, copy, place);
+    }
+}
 
 void copy(AivEmuBlock* handle, const AivEmuCopy* instruction) {
     Block& block = block_of(handle);

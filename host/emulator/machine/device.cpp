@@ -3,18 +3,22 @@
 #include "containment.h"
 #include "doorbell.h"
 #include "machine.h"
+#include "schedule.h"
 #include "settings.h"
 #include "soc.h"
 #include "trace.h"
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace aivops::machine {
 namespace {
 
 // How long the worker leaves new work to a thread that may be about to wait for it.
 constexpr std::chrono::milliseconds kGrace{1};
+// The same where pipes are late: a program does the same again only when its own threads do the work.
+constexpr std::chrono::milliseconds kLateGrace{50};
 constexpr int kIdleNaps = 20; // before it sleeps until it is woken
 
 } // namespace
@@ -64,9 +68,9 @@ void Device::submit(Stream& stream, std::unique_ptr<Task> task) {
 }
 
 std::atomic<bool>& Device::engine() {
-    // In strict mode all devices take turns on one engine: what one schedule does, the same seed does again.
+    // Where pipes are late all devices take turns on one engine: what one schedule does, the same seed does again.
     static std::atomic<bool> common{false};
-    return settings().check == Check::kStrict ? common : engine_;
+    return settings().late ? common : engine_;
 }
 
 bool Device::take_engine() {
@@ -91,6 +95,38 @@ bool Device::advance() {
     if (!take_engine()) {
         return false;
     }
+    if (settings().late) {
+        return advance_in_turn();
+    }
+    const bool progress = step_streams();
+    let_engine_go();
+    return progress;
+}
+
+// One step of whichever device the schedule says, the engine being this one's.
+bool Device::advance_in_turn() {
+    std::vector<std::function<void()>> taken;
+    bool progress = false;
+    for (const bool desperate : {false, true}) {
+        schedule().set_desperate(desperate);
+        for (const uint32_t index : schedule().devices_in_turn()) {
+            if (Device& device = machine().device(index); !progress && device.has_work()) {
+                device.engine_thread_.store(pthread_self(), std::memory_order_relaxed);
+                progress = device.step_streams();
+                std::move(device.deferred_.begin(), device.deferred_.end(), std::back_inserter(taken));
+                device.deferred_.clear();
+            }
+        }
+        if (progress) {
+            break;
+        }
+    }
+    deferred_ = std::move(taken);
+    let_engine_go();
+    return progress;
+}
+
+bool Device::step_streams() {
     if (uint32_t version = streams_version_.load(); version != stepping_version_) {
         std::lock_guard lock(streams_mutex_);
         stepping_ = streams_;
@@ -119,7 +155,6 @@ bool Device::advance() {
             finish_front(*stream, *task, task->failure());
         }
     }
-    let_engine_go();
     return progress;
 }
 
@@ -167,7 +202,7 @@ void Device::work() {
                 worker_wakes_.wait(lock, [this] { return !worker_asleep_; });
                 naps = 0;
             }
-            worker_wakes_.wait_for(lock, kGrace);
+            worker_wakes_.wait_for(lock, settings().late ? kLateGrace : kGrace);
         }
         Backoff backoff;
         while (drivers_.load() == 0 && has_work()) {

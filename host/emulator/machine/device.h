@@ -68,6 +68,8 @@ class Device {
     std::atomic<bool>& engine();
     bool take_engine();
     void let_engine_go();
+    bool advance_in_turn();
+    bool step_streams();
     void work();
     void start_worker();
     void drop(Stream& stream);

@@ -6,7 +6,10 @@
 #include "element_atomics.h"
 #include "gm_words.h"
 #include "kernel_run.h"
+#include "late_pipes.h"
 #include "machine.h"
+#include "polling_places.h"
+#include "schedule.h"
 #include "streaming_copy.h"
 #include "trace.h"
 
@@ -23,8 +26,16 @@ bool saturates_half(const Block& block) {
     return block.npu_arch == 3510 && (block.registers[AIVOPS_EMU_REGISTER_CONTROL] >> kControlNarrowFloats & 1) == 0;
 }
 
-} // namespace
+void note_visible_change(Block& block) {
+    if (block.pipes == nullptr) {
+        block.polls.clear();
+    } else {
+        schedule().note_write();
+    }
+    block.run->note_progress(*block.device);
+}
 
+} // namespace
 Traffic& traffic(Block& block, uint32_t owner) {
     return block.device->counters().by_owner[owner];
 }
@@ -51,31 +62,39 @@ int64_t trace_clock() {
     return tracing() ? now_ns() : 0;
 }
 
-void read_small(Block& block, const char* name, uint32_t owner, Address gm, void* to, uint32_t bytes) {
+void read_small(Block& block, const GmTouch& touch, uint32_t owner, uint8_t* to) {
     const int64_t began_ns = trace_clock();
-    read_gm(block, to, gm, bytes);
-    Polls::Seen seen = block.polls.observe(gm, bytes, to);
+    const auto bytes = static_cast<uint32_t>(touch.bytes);
+    if (block.pipes != nullptr) {
+        block.polls.clear_unless(block.pipes->visible_issues());
+    }
+    read_gm(block, to, touch.gm, bytes);
+    track_read(block, touch, to);
+    Polls::Seen seen = block.polls.observe(touch.gm, bytes, to);
     if (seen == Polls::Seen::kFirst) {
         count_read(block, owner, bytes, true);
         block.run->note_progress(*block.device);
         if (tracing()) {
-            trace_copy(block, name, false, owner, bytes, began_ns);
+            trace_copy(block, touch.name, false, owner, bytes, began_ns);
         }
         return;
     }
     traffic(block, owner).polls.add(1);
     traffic(block, owner).poll_bytes.add(bytes);
-    if (block.races != nullptr) {
-        note_poll(gm);
-    }
-    if (seen == Polls::Seen::kUnchanged) {
+    if (block.pipes != nullptr) {
+        note_polling_place(touch.place);
+        check_history(block, note_poll(touch.gm, bytes), touch.place);
+        if (seen == Polls::Seen::kUnchanged) {
+            block.pipes->note_vain_poll();
+        }
+    } else if (seen == Polls::Seen::kUnchanged) {
         give_way(block, BlockState::kPolling);
         // The memory may have gone while others ran.
         if (checking()) {
-            check_gm(block, "poll", "reads", gm, bytes, nullptr);
+            check_gm(block, "poll", "reads", touch.gm, bytes, nullptr);
         }
-        read_gm(block, to, gm, bytes);
-        seen = block.polls.observe(gm, bytes, to);
+        read_gm(block, to, touch.gm, bytes);
+        seen = block.polls.observe(touch.gm, bytes, to);
     }
     if (seen == Polls::Seen::kChanged) {
         block.polls.clear();
@@ -87,14 +106,12 @@ void read_small(Block& block, const char* name, uint32_t owner, Address gm, void
 }
 
 void after_write(Block& block, Address gm) {
-    block.polls.clear();
-    block.run->note_progress(*block.device);
+    note_visible_change(block);
     memory_space().ring(gm);
 }
 
 void after_signal(Block& block) {
-    block.polls.clear();
-    block.run->note_progress(*block.device);
+    note_visible_change(block);
     doorbell().ring();
 }
 

@@ -3,6 +3,7 @@
 #define AIVOPS_MACHINE_GM_ACCESS_H
 
 #include "block.h"
+#include "race_check.h"
 
 #include <cstdint>
 
@@ -17,8 +18,9 @@ void count_write(Block& block, uint32_t owner, uint64_t bytes, bool small);
 /// When a traced instruction begins; nobody asks otherwise.
 int64_t trace_clock();
 
-/// Reads a small piece of GM; when it was just read and has not changed, lets others run first.
-void read_small(Block& block, const char* name, uint32_t owner, Address gm, void* to, uint32_t bytes);
+/// Reads a small piece of GM; when it was just read and has not changed, lets others run first, or at the block's next
+/// turn where pipes are late.
+void read_small(Block& block, const GmTouch& touch, uint32_t owner, uint8_t* to);
 
 /// Copies, small pieces as gm_words.h says.
 void read_gm(Block& block, void* to, Address gm, uint64_t bytes);

@@ -61,6 +61,10 @@ class KernelImage {
     KernelImage(const KernelImage&) = delete;
     KernelImage& operator=(const KernelImage&) = delete;
 
+    /// Where an instruction of this image is in its file.
+    uint64_t offset_of(const void* instruction) const {
+        return reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(base_);
+    }
     AivEmuBinding& binding() const { return *binding_; }
     /// The binary's block-local variables; nothing when it has none.
     std::span<uint8_t> block_locals() const { return block_locals_; }

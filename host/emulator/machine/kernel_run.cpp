@@ -1,10 +1,13 @@
 #include "kernel_run.h"
 
+#include "access_check.h"
 #include "containment.h"
 #include "device.h"
 #include "doorbell.h"
 #include "ipc_memory.h"
+#include "late_pipes.h"
 #include "machine.h"
+#include "schedule.h"
 #include "settings.h"
 #include "soc.h"
 #include "trace.h"
@@ -87,9 +90,7 @@ bool KernelRun::begin(Device& device) {
     size_t space = argument_storage_.size();
     arguments_ = std::align(64, 1, aligned, space);
     std::copy_n(from, size, static_cast<std::byte*>(aligned));
-    if (settings().check == Check::kStrict) {
-        static uint64_t launches = 0; // the devices take turns
-        random_ = settings().seed * 0x9e3779b97f4a7c15u + ++launches;
+    if (settings().late) {
         at_start_ = join(launch_.host, launch_.ordering->known());
     }
     return true;
@@ -113,6 +114,8 @@ void KernelRun::start_block(Device& device) {
     core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
     if (core->races) {
         core->races->start(origin_of(name(), device_, core->block.index), at_start_);
+        core->pipes->start(Dice(settings().seed, schedule().next_chooser()));
+        schedule().rank(core->block);
     }
     resident_.push_back(core);
     device.counters().blocks.add(1);
@@ -156,17 +159,56 @@ void KernelRun::resume(Device& device, Core& core) {
     }
 }
 
-uint64_t KernelRun::draw() {
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    return random_;
+bool KernelRun::sees_change(const Block& block) const {
+    return block.polls.unchanged() < kEagerRereads || block.polls.any_changed() ||
+           (block.polls_large && block.writes_seen != schedule().writes());
 }
 
-void KernelRun::maybe_give_way(Block& block) {
-    if (block.races != nullptr && draw() % 4 == 0) {
-        give_way(block, BlockState::kReady);
+bool KernelRun::runnable_late(const Block& block, int64_t now) const {
+    switch (block.state) {
+    case BlockState::kReady:
+        return true;
+    case BlockState::kPolling:
+        return sees_change(block) || block.pipes->go_on() || (schedule().desperate() && now >= block.retry_at);
+    case BlockState::kAtCrossCore:
+        return cross_core_ready(block) || block.pipes->go_on();
+    case BlockState::kHeld:
+        return schedule().desperate();
+    default:
+        return false;
     }
+}
+
+// One turn of one block, whichever the schedule says. False when none can move.
+bool KernelRun::step_late(Device& device, int64_t now) {
+    while (started_ < launch_.blocks && !occupied_.empty()) {
+        start_block(device);
+    }
+    candidates_.clear();
+    for (Core* core : resident_) {
+        if (runnable_late(core->block, now)) {
+            candidates_.push_back(&core->block);
+        }
+    }
+    if (candidates_.empty()) {
+        return false;
+    }
+    const Block* chosen = candidates_[schedule().choose(candidates_)];
+    const auto at =
+        std::find_if(resident_.begin(), resident_.end(), [chosen](const Core* core) { return &core->block == chosen; });
+    // What is only tried anyway, and tries in vain again, has not moved.
+    const bool tried = chosen->state == BlockState::kPolling && !sees_change(*chosen) && !chosen->pipes->go_on();
+    const uint64_t progress_before = progress_;
+    run_block(device, static_cast<size_t>(at - resident_.begin()), now);
+    return !tried || progress_ != progress_before;
+}
+
+uint32_t KernelRun::number_of_place(const void* place) {
+    auto [found, added] = place_numbers_.try_emplace(place, 0);
+    if (added) {
+        found->second = schedule().place(name(), launch_.image->offset_of(place));
+    }
+    return found->second;
 }
 
 void KernelRun::leave_core(Device& device, size_t index) {
@@ -254,7 +296,9 @@ std::string KernelRun::timeout_message(int64_t stalled_ns) const {
 }
 
 bool KernelRun::timed_out(int64_t now) {
-    if (progress_ != seen_progress_) {
+    // Where pipes are late, a launch may have to wait long for its turn; it stalls only when everything does.
+    const bool waits_for_turn = settings().late && !schedule().desperate();
+    if (progress_ != seen_progress_ || waits_for_turn) {
         seen_progress_ = progress_;
         stalled_since_ = now;
         return false;
@@ -297,22 +341,20 @@ Task::Step KernelRun::step(Device& device) {
     const uint64_t progress_before = progress_;
     const int64_t now = now_ns();
     occupy_cores(device);
-    if (random_ != 0 && !resident_.empty()) {
-        std::swap(resident_.front(), resident_[draw() % resident_.size()]);
-    }
-    for (size_t index = 0; index < resident_.size() && !failure_;) {
+    const bool moved = settings().late && step_late(device, now);
+    for (size_t index = 0; !settings().late && index < resident_.size() && !failure_;) {
         if (!runnable(resident_[index]->block, now) || !run_block(device, index, now)) {
             ++index;
         }
     }
     // A block that ends leaves a core whose memory is warm to the next one.
-    while (!failure_ && started_ < launch_.blocks && !occupied_.empty()) {
+    while (!settings().late && !failure_ && started_ < launch_.blocks && !occupied_.empty()) {
         start_block(device);
         run_block(device, resident_.size() - 1, now);
     }
     find_missing_blocks();
     if (!failure_ && finished_ < launch_.blocks && !timed_out(now)) {
-        return progress_ != progress_before ? Step::kProgress : Step::kIdle;
+        return moved || progress_ != progress_before ? Step::kProgress : Step::kIdle;
     }
     end(device);
     return Step::kDone;
@@ -325,7 +367,7 @@ void KernelRun::sync_all(Block& block) {
     note_progress(device);
     block.polls.clear();
     if (block.races != nullptr) {
-        block.races->barrier(AIVOPS_EMU_PIPE_ALL);
+        block.pipes->note_visible_issue();
         at_sync_all_known_ = join(at_sync_all_known_, block.races->all_done());
     }
     if (++at_sync_all_ < launch_.blocks) {
@@ -356,6 +398,10 @@ bool KernelRun::cross_core_ready(const Block& block) const {
 }
 
 void KernelRun::check_end(Block& block) {
+    if (block.pipes != nullptr) {
+        block.pipes->finish_at_end();
+        check_races(block, block.races->unanswered_look());
+    }
     if (settings().check == Check::kOff) {
         return;
     }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace aivops::machine {
@@ -46,11 +47,13 @@ class KernelRun : public Task {
     void call_entry() const { launch_.entry->call(arguments_); }
     void check_end(Block& block);
     void note_progress(Device& device);
-    /// In strict mode, sometimes: lets other blocks run where the hardware might as well.
-    void maybe_give_way(Block& block);
     void sync_all(Block& block);
     bool cross_core_ready(const Block& block) const;
     CrossCoreFlags& cross_core_flags() { return cross_core_flags_; }
+    /// Whether what a block has polled in vain may have changed.
+    bool sees_change(const Block& block) const;
+    /// The number of an instruction of this kernel, for sweeps.
+    uint32_t number_of_place(const void* place);
 
     /// Keeps the first failure; the launch ends with it.
     void fail(int code, std::string message);
@@ -76,7 +79,8 @@ class KernelRun : public Task {
     void end(Device& device);
     void release_sync_all();
     void find_missing_blocks();
-    uint64_t draw();
+    bool step_late(Device& device, int64_t now);
+    bool runnable_late(const Block& block, int64_t now) const;
     bool timed_out(int64_t now);
 
     Launch launch_;
@@ -95,11 +99,12 @@ class KernelRun : public Task {
     int64_t stalled_since_ = 0;
     std::optional<Failure> failure_;
     std::vector<const void*> warned_;
-    // Strict mode.
+    // Where pipes are late.
     Knowledge at_start_;
     Knowledge at_sync_all_known_;
     Knowledge at_end_;
-    uint64_t random_ = 0;
+    std::unordered_map<const void*, uint32_t> place_numbers_;
+    std::vector<Block*> candidates_;
 };
 
 } // namespace aivops::machine

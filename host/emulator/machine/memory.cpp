@@ -108,7 +108,7 @@ void* Arena::allocate(uint64_t bytes, uint64_t asked) {
     peak_.store(std::max(peak_.load(std::memory_order_relaxed), used), std::memory_order_relaxed);
     lock.unlock();
     // Without the lock: the detector has its own, and asks for allocations under it when it reports.
-    if (settings().check == Check::kStrict) {
+    if (settings().late) {
         forget_accesses(usable);
     }
     return pointer(begin);

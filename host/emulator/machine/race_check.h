@@ -1,6 +1,7 @@
 // The happens-before detector of strict mode. Each pipe of each vector core is an actor with a clock; barriers, events,
 // SyncAll, flags in GM and the order of launches pass knowledge on; two accesses to the same bytes, one of them a
-// write, race when neither actor can know that the other is done.
+// write, race when neither actor can know that the other is done. race_check.cpp has the clocks and UB, gm_races.cpp
+// GM.
 #ifndef AIVOPS_MACHINE_RACE_CHECK_H
 #define AIVOPS_MACHINE_RACE_CHECK_H
 
@@ -9,11 +10,13 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace aivops::machine {
@@ -63,10 +66,50 @@ struct Access {
     const void* place = nullptr;
     bool write = false;
 };
+std::string describe(const Access& access);
 
-/// The clocks of one block, and what happened to its unified buffer. Found races are returned as text.
+/// Two accesses that nothing orders.
+struct Race {
+    std::string text;
+    const void* place; // of the second, as far as there is an order
+    Access other;      // the first
+};
+
+/// A read of a small piece of GM: a look at a flag, or at data that happens to be small? Flags are looked at again
+/// while they are not set, and by the scalar unit; data goes on to other pipes.
+struct Look {
+    Access access;
+    bool inspected = false; // by the scalar unit
+    bool consumed = false;  // by another pipe
+    bool repeated = false;  // later in the same block
+    bool over = false;      // the block has ended
+    bool outdated = false;  // it got what was there before a write that nothing orders with it
+    std::optional<Race> suspect;
+    Address suspect_at = 0; // granule
+};
+
+/// What one instruction does to GM.
+struct GmTouch {
+    Lane lane;
+    Address gm;
+    uint64_t bytes;
+    bool small; // so it may be a flag
+    const char* name;
+    const void* place;
+};
+
+/// The clocks of one block, and what happened to its unified buffer.
 class BlockRaces {
   public:
+    struct Clock {
+        Knowledge known;                    // of all actors
+        std::array<uint32_t, kLanes> own{}; // of this block's lanes, ahead of `known`
+    };
+    struct Issue {
+        Clock clock;     // what the scalar unit knew
+        uint32_t number; // in the order of the program
+    };
+
     BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes);
 
     /// A block starts on this core, knowing what its launch knows.
@@ -74,63 +117,90 @@ class BlockRaces {
     /// What is known once all of the block is done.
     Knowledge all_done() const;
 
-    // One instruction: issued on a lane, then its accesses.
-    void issue(Lane lane);
-    std::optional<std::string> ub_access(Lane lane, uint32_t ub, uint32_t bytes, bool write, const char* name,
-                                         const void* place);
-    std::optional<std::string> gm_access(Lane lane, Address gm, uint64_t bytes, bool write, bool atomic, bool flag,
-                                         const char* name, const void* place);
-
-    /// A store of the scalar unit that its data cache takes. Text when another core has the line in its own.
-    std::optional<std::string> line_store(Address gm, const char* name, const void* place);
+    // One instruction: issued, begun on its lane when it is done, then its accesses.
+    Issue issue() { return {clock(Lane::kScalar), ++issues_}; }
+    void begin(Lane lane, const Issue& issue);
+    std::optional<Race> ub_access(Lane lane, uint32_t ub, uint32_t bytes, bool write, const char* name,
+                                  const void* place);
+    /// `content` is what was read; nullptr for a read that is part of a change. A flag that nobody has waited for yet
+    /// may still have the value before: the first look of a block gets that.
+    std::optional<Race> gm_read(const GmTouch& touch, uint8_t* content);
+    /// A small read has come to UB.
+    void looked_into(uint32_t ub, uint32_t bytes);
+    /// Before the bytes change. `content` is what they change to, nullptr where that is not known.
+    std::optional<Race> gm_write(const GmTouch& touch, bool atomic, const uint8_t* content);
+    /// A store through the data cache, which is written back in whole lines.
+    std::optional<Race> line_store(const GmTouch& touch);
+    /// At the end of the block: a read that proved to be one of data.
+    std::optional<Race> unanswered_look();
 
     // What orders.
-    void barrier(uint32_t pipe);
+    void barrier(Lane lane);
+    void barrier_all();
     void set_flag(uint32_t source, uint32_t destination, uint32_t id);
+    bool flag_is_set(uint32_t source, uint32_t destination, uint32_t id) const;
     void wait_flag(uint32_t source, uint32_t destination, uint32_t id);
-    void learn(const Knowledge& knowledge);                // SyncAll: every lane knows it
-    void learn(uint32_t pipe, const Knowledge& knowledge); // a cross-core flag that this pipe has waited for
-    /// What is done once a pipe has done all that was issued on it.
-    Knowledge done(uint32_t pipe) const;
+    void learn(const Knowledge& knowledge); // SyncAll: every lane knows it
+    // Cross-core flags: what is done on one lane, and that a lane knows it.
+    Knowledge done_on(Lane lane) const;
+    void learn(Lane lane, const Knowledge& knowledge);
 
   private:
-    struct Clock {
-        Knowledge known;                  // of all actors
-        std::array<uint32_t, kLanes> own; // of this block's lanes, ahead of `known`
+    struct Site { // of an access in the program
+        const char* name;
+        const void* place;
+        bool operator==(const Site&) const = default;
     };
     struct UbCell {
-        uint32_t write_epoch;
-        std::array<uint32_t, kLanes> read_epochs;
-        Lane write_lane;
-        const char* write_name;
-        const void* write_place;
-        const char* read_name; // of the latest read
-        const void* read_place;
+        struct Done {
+            uint32_t epoch = 0;
+            uint32_t site = 0;
+            uint32_t issue = 0;
+        };
+        Done write;
+        std::array<Done, kLanes> reads{};
+        Lane write_lane = Lane::kScalar;
     };
 
+    Clock& clock(Lane lane) { return clocks_[static_cast<size_t>(lane)]; }
+    const Clock& clock(Lane lane) const { return clocks_[static_cast<size_t>(lane)]; }
     uint32_t actor(Lane lane) const { return first_actor_ + static_cast<uint32_t>(lane); }
+    uint32_t epoch(Lane lane) const { return issued_[static_cast<size_t>(lane)]; }
     bool knows(Lane lane, uint32_t actor, uint32_t epoch) const;
     void join_into(Clock& clock, const Clock& other) const;
-    Clock behind(uint32_t pipe) const;
     Knowledge published(const Clock& clock) const;
-    uint32_t epoch(Lane lane) const { return issued_[static_cast<size_t>(lane)]; }
+    Clock done(Lane lane) const;
+    void acquire(Lane lane, const Knowledge& knowledge);
+    uint32_t site_number(const char* name, const void* place);
+    std::optional<Race> consume(size_t granule, Lane lane);
 
     const uint32_t first_actor_;
     const uint32_t granules_; // of UB; their cells are made when the core first runs a block
     const AccessOrigin* origin_ = nullptr;
     std::array<Clock, kLanes> clocks_;
+    std::array<Clock, kLanes> learned_; // what the instructions of a lane knew: for whoever waits for them
+    Clock now_;                         // of the instruction that is being done,
+    uint32_t now_issue_ = 0;            // and its number
+    uint32_t issues_ = 0;
     std::array<uint32_t, kLanes> issued_{}; // never goes back, so epochs of earlier blocks stay distinct
     std::array<uint32_t, kLanes> before_{}; // what had been issued when the block started; UB knows nothing of that
     std::vector<UbCell> ub_;
-    std::map<uint32_t, Clock> events_; // by source, destination and id
+    std::vector<Site> sites_;
+    std::unordered_map<const void*, uint32_t> site_numbers_;
+    std::map<uint32_t, std::deque<Clock>> events_; // set and not waited for, by source, destination and id
+
+    std::vector<std::shared_ptr<Look>> looks_in_ub_; // by granule
+    std::shared_ptr<Look> look_;                     // the latest
+    std::vector<std::shared_ptr<Look>> looks_;       // with a suspect
+    std::unordered_map<Address, std::shared_ptr<Look>> looks_by_granule_;
 };
 
 /// Forgets what happened to memory that is allocated anew or freed.
 void forget_accesses(const Range& range);
 
-/// A poll of this piece of GM: it is a flag from now on.
-void note_poll(Address gm);
-/// A flag is about to be written. Text when it gets the value that it has.
+/// A poll of this piece of GM: it is a flag from now on. Text when the flag has been set to the value that it had.
+std::optional<std::string> note_poll(Address gm, uint64_t bytes);
+/// A flag is about to be written. Text when it is known to be one and gets the value that it has.
 std::optional<std::string> check_flag_value(Address gm, const void* value, uint64_t bytes);
 
 } // namespace aivops::machine

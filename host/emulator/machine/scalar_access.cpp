@@ -5,6 +5,7 @@
 #include "gm_access.h"
 #include "gm_words.h"
 #include "instructions.h"
+#include "late_pipes.h"
 #include "report.h"
 #include "trace.h"
 
@@ -14,13 +15,18 @@
 namespace aivops::machine {
 namespace {
 
+void note_visible(Block& block) {
+    if (block.pipes != nullptr) {
+        block.pipes->note_visible_issue();
+    }
+}
+
 void load(Block& block, const char* name, const void* gm, void* value, uint32_t bytes, const void* place) {
     InMachine inside(block);
     const Address address = reinterpret_cast<Address>(gm);
     uint32_t owner = checking() ? check_gm(block, name, "reads", address, bytes, place) : owner_of(address);
-    track_issue(block, Lane::kScalar);
-    read_small(block, name, owner, address, value, bytes);
-    track_gm(block, Lane::kScalar, name, address, bytes, false, true, place);
+    track_scalar(block, place);
+    read_small(block, {Lane::kScalar, address, bytes, true, name, place}, owner, static_cast<uint8_t*>(value));
 }
 
 void store(Block& block, const char* name, void* gm, const void* value, uint32_t bytes, const void* place) {
@@ -28,9 +34,9 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
     const Address address = reinterpret_cast<Address>(gm);
     const int64_t began_ns = trace_clock();
     uint32_t owner = checking() ? check_gm(block, name, "writes", address, bytes, place) : owner_of(address);
-    track_issue(block, Lane::kScalar);
-    check_flag(block, address, value, bytes, place);
-    track_gm(block, Lane::kScalar, name, address, bytes, true, true, place);
+    track_scalar(block, place);
+    track_write(block, {Lane::kScalar, address, bytes, true, name, place}, static_cast<const uint8_t*>(value));
+    note_visible(block);
     {
         InCopy faults(block);
         store_words(gm, value, bytes);
@@ -48,7 +54,7 @@ void gm_load(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
     load(block_of(block), "scalar load", gm, value, bytes, AIVOPS_PLACE);
     if (block_of(block).races != nullptr) {
         InMachine inside(block_of(block));
-        check_races(block_of(block), block_of(block).cache.load(reinterpret_cast<Address>(gm), bytes), AIVOPS_PLACE);
+        check_cache(block_of(block), block_of(block).cache.load(reinterpret_cast<Address>(gm), bytes), AIVOPS_PLACE);
     }
 }
 
@@ -56,9 +62,8 @@ void gm_store(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
     store(block_of(block), "scalar store", gm, value, bytes, AIVOPS_PLACE);
     if (block_of(block).races != nullptr) {
         InMachine inside(block_of(block));
-        check_races(block_of(block),
-                    block_of(block).races->line_store(reinterpret_cast<Address>(gm), "scalar store", AIVOPS_PLACE),
-                    AIVOPS_PLACE);
+        track_line(block_of(block),
+                   {Lane::kScalar, reinterpret_cast<Address>(gm), bytes, true, "scalar store", AIVOPS_PLACE});
         block_of(block).cache.store(reinterpret_cast<Address>(gm), value, bytes);
     }
 }
@@ -83,9 +88,8 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     }
     uint32_t owner =
         checking() ? check_gm(block, "scalar atomic", "changes", address, bytes, AIVOPS_PLACE) : owner_of(address);
-    track_issue(block, Lane::kScalar);
-    track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, false, true, AIVOPS_PLACE);
-    track_gm(block, Lane::kScalar, "scalar atomic", address, bytes, true, true, AIVOPS_PLACE);
+    track_scalar(block, AIVOPS_PLACE);
+    track_atomic(block, {Lane::kScalar, address, bytes, true, "scalar atomic", AIVOPS_PLACE});
     const int64_t began_ns = trace_clock();
     uint8_t before[8];
     bool changed = false;
@@ -98,13 +102,19 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     }
     block.device->counters().atomics.add(1);
     if (changed) {
+        note_visible(block);
         count_write(block, owner, bytes, true);
         if (tracing()) {
             trace_copy(block, "scalar atomic", true, owner, bytes, began_ns);
         }
         after_write(block, address);
     } else if (block.polls.observe(address, bytes, before) == Polls::Seen::kUnchanged) {
-        give_way(block, BlockState::kPolling); // a compare-and-exchange that keeps failing waits like any poll
+        // A compare-and-exchange that keeps failing waits like any poll.
+        if (block.pipes != nullptr) {
+            block.pipes->note_vain_poll();
+        } else {
+            give_way(block, BlockState::kPolling);
+        }
     }
 }
 

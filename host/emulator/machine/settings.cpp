@@ -3,6 +3,7 @@
 #include "soc.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,8 +23,13 @@ constexpr Variable kVariables[] = {
     {"AIVOPS_EMU_DEVICES", "8", "how many devices the process sees, 1 to 64"},
     {"AIVOPS_EMU_MEMORY", "half the machine's memory, divided by the devices",
      "bytes of memory of each device; a suffix K, M or G multiplies by 1024"},
-    {"AIVOPS_EMU_CHECK", "on", "off: no checks; on: checks that cost little; strict: warnings are faults as well"},
-    {"AIVOPS_EMU_SEED", "0", "seed of everything that strict mode chooses"},
+    {"AIVOPS_EMU_CHECK", "on",
+     "off: no checks; on: checks that cost little; late: these, while pipes work as late and blocks take turns as "
+     "hardware may; strict: late, with races, flags and warnings as faults"},
+    {"AIVOPS_EMU_SEED", "0", "seed of everything that late and strict choose"},
+    {"AIVOPS_EMU_SCHEDULE", "seed",
+     "seed: as the seed says; sweep:K: the Kth device, or behind the last device the next instruction, is held back as "
+     "long as it may be"},
     {"AIVOPS_EMU_TIMEOUT_INTERVAL_US", "4294967.296",
      "microseconds of one unit of kernel timeouts, which last 1 to 254 units"},
     {"AIVOPS_EMU_TRACE", "none",
@@ -89,18 +95,44 @@ class Reader {
         return value;
     }
 
-    Check check() {
+    void check(Settings& settings) {
         const char* text = environment("AIVOPS_EMU_CHECK");
+        settings.check = Check::kOn;
+        settings.late = false;
         if (text == nullptr || std::strcmp(text, "on") == 0) {
-            return Check::kOn;
+            return;
         }
         if (std::strcmp(text, "off") == 0) {
-            return Check::kOff;
+            settings.check = Check::kOff;
+            return;
         }
+        settings.late = true;
+        if (std::strcmp(text, "late") == 0) {
+            return;
+        }
+        settings.check = Check::kStrict;
         if (std::strcmp(text, "strict") != 0) {
-            complain("AIVOPS_EMU_CHECK", text, "off, on or strict");
+            complain("AIVOPS_EMU_CHECK", text, "off, on, late or strict");
         }
-        return Check::kStrict;
+    }
+
+    std::optional<uint64_t> sweep() {
+        constexpr const char* kPrefix = "sweep:";
+        const char* text = environment("AIVOPS_EMU_SCHEDULE");
+        if (text == nullptr || std::strcmp(text, "seed") == 0) {
+            return std::nullopt;
+        }
+        if (std::strncmp(text, kPrefix, std::strlen(kPrefix)) == 0) {
+            const char* number = text + std::strlen(kPrefix);
+            errno = 0;
+            char* end = nullptr;
+            const uint64_t held = std::strtoull(number, &end, 10);
+            if (std::isdigit(static_cast<unsigned char>(*number)) != 0 && *end == '\0' && errno == 0) {
+                return held;
+            }
+        }
+        complain("AIVOPS_EMU_SCHEDULE", text, "seed, or sweep:K with K from 0 on");
+        return std::nullopt;
     }
 
     std::string soc() {
@@ -142,8 +174,9 @@ Settings read_settings() {
     settings.devices = static_cast<uint32_t>(reader.integer("AIVOPS_EMU_DEVICES", 8, 1, kMaxDevices));
     uint64_t share = std::min(kHbmBytes, machine_memory() / 2 / settings.devices);
     settings.memory_bytes = reader.integer("AIVOPS_EMU_MEMORY", share, 1ull << 20, 1ull << 40, true);
-    settings.check = reader.check();
+    reader.check(settings);
     settings.seed = reader.integer("AIVOPS_EMU_SEED", 0, 0, UINT64_MAX);
+    settings.sweep = reader.sweep();
     settings.timeout_interval_us = reader.positive("AIVOPS_EMU_TIMEOUT_INTERVAL_US", 4294967.296);
     settings.trace = reader.folder("AIVOPS_EMU_TRACE");
     return settings;

@@ -4,6 +4,7 @@
 #define AIVOPS_MACHINE_SETTINGS_H
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,7 +17,9 @@ struct Settings {
     uint32_t devices;
     uint64_t memory_bytes; // per device
     Check check;
+    bool late; // pipes work late and everything takes turns, as the seed says or the sweep
     uint64_t seed;
+    std::optional<uint64_t> sweep; // what is held back: a device, or an instruction behind the last device
     double timeout_interval_us;
     std::string trace; // folder for timelines; empty = none
     std::string error; // empty, or which variable holds what it must not; devices then refuse to start

@@ -4,6 +4,7 @@
 #include "gm_access.h"
 #include "instructions.h"
 #include "kernel_run.h"
+#include "late_pipes.h"
 #include "trace.h"
 
 namespace aivops::machine {
@@ -33,9 +34,10 @@ void check_cross_core(Block& block, uint32_t mode, uint32_t id, const void* plac
 
 void pipe_barrier(AivEmuBlock* handle, uint32_t pipe) {
     Block& block = block_of(handle);
-    if (block.races != nullptr) {
+    if (block.pipes != nullptr) {
         InMachine inside(block);
-        block.races->barrier(pipe);
+        block.pipes->turn();
+        block.pipes->barrier(pipe, AIVOPS_PLACE);
     }
 }
 
@@ -50,8 +52,9 @@ void set_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint32
     }
     ++flag;
     block.events.note_place(source, destination, id, AIVOPS_PLACE);
-    if (block.races != nullptr) {
-        block.races->set_flag(source, destination, id);
+    if (block.pipes != nullptr) {
+        block.pipes->turn();
+        block.pipes->set_flag(source, destination, id);
     }
 }
 
@@ -66,14 +69,19 @@ void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint3
     }
     --flag;
     block.events.note_place(source, destination, id, AIVOPS_PLACE);
-    if (block.races != nullptr) {
-        block.races->wait_flag(source, destination, id);
+    if (block.pipes != nullptr) {
+        block.pipes->turn();
+        block.pipes->wait_flag(source, destination, id, AIVOPS_PLACE);
     }
 }
 
 void sync_all(AivEmuBlock* handle) {
     Block& block = block_of(handle);
     InMachine inside(block);
+    if (block.pipes != nullptr) {
+        block.pipes->turn();
+        block.pipes->barrier(AIVOPS_EMU_PIPE_ALL, AIVOPS_PLACE);
+    }
     block.run->sync_all(block);
 }
 
@@ -81,7 +89,17 @@ void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t 
     Block& block = block_of(handle);
     InMachine inside(block);
     check_cross_core(block, mode, id, AIVOPS_PLACE);
-    block.run->cross_core_flags().set(block.index, id, block.races != nullptr ? block.races->done(pipe) : nullptr);
+    if (block.pipes != nullptr) {
+        block.pipes->turn();
+        if (pipe == AIVOPS_EMU_PIPE_ALL) {
+            block.pipes->barrier(pipe, AIVOPS_PLACE);
+        } else {
+            block.pipes->finish(lane_of(pipe), AIVOPS_PLACE);
+        }
+        block.pipes->note_visible_issue();
+    }
+    block.run->cross_core_flags().set(block.index, id,
+                                      block.races != nullptr ? block.races->done_on(lane_of(pipe)) : nullptr);
     after_signal(block);
 }
 
@@ -93,12 +111,19 @@ void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t
     block.cross_core_id = id;
     block.cross_core_mode = mode;
     const int64_t began_ns = trace_clock();
+    if (block.pipes != nullptr) {
+        block.pipes->turn();
+    }
     if (!block.run->cross_core_ready(block)) {
-        give_way(block, BlockState::kAtCrossCore);
+        if (block.pipes != nullptr) {
+            block.pipes->wait(BlockState::kAtCrossCore, [&block] { return block.run->cross_core_ready(block); });
+        } else {
+            give_way(block, BlockState::kAtCrossCore);
+        }
     }
     if (block.races != nullptr) {
         const uint32_t times = block.cross_core_waits[id];
-        block.races->learn(pipe, block.run->cross_core_flags().passed_on(block.index, mode, id, times));
+        block.races->learn(lane_of(pipe), block.run->cross_core_flags().passed_on(block.index, mode, id, times));
     }
     block.run->note_progress(*block.device);
     if (tracing()) {

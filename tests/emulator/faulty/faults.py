@@ -13,7 +13,6 @@ KERNELS = Path(__file__).parent / "kernels"
 TILE = 256  # elements, as in twins.h
 
 Numbers = np.ndarray
-SMALL = 32  # elements of the largest copy that counts as a flag: it orders, and does not race
 FILL = 0xFFFF  # of every output before its call
 
 
@@ -328,12 +327,9 @@ FAULTS = (
         says=GM_RACE,
         result=summed,
         blocks=2,
-        share=SMALL + 1,
     ),
     # Blocks of a launch.
-    race(
-        "no_sync_all", "store", "load", UNORDERED_CORES, says=GM_RACE, blocks=2, shows=True, share=SMALL + 1
-    ),
+    race("no_sync_all", "store", "load", UNORDERED_CORES, says=GM_RACE, blocks=2, shows=True),
     Fault(
         "sync_all_in_branch",
         "synccheck",
@@ -350,7 +346,7 @@ FAULTS = (
         "all blocks of a SyncAll must be resident",
         more_blocks=1,
     ),
-    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=SMALL + 1),
+    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2),
     Fault(
         "cross_core_flag_never_set",
         "timeout",
@@ -367,7 +363,6 @@ FAULTS = (
         says=GM_RACE,
         result=of_next_rank,
         ranks=2,
-        share=SMALL + 1,
     ),
     race(
         "flag_before_data",
@@ -377,7 +372,6 @@ FAULTS = (
         says=GM_RACE,
         result=of_next_rank,
         ranks=2,
-        share=SMALL + 1,
     ),
     race(
         "no_wait_for_peer",
@@ -388,7 +382,6 @@ FAULTS = (
         result=of_next_rank,
         ranks=2,
         shows=True,
-        share=SMALL + 1,
     ),
     race(
         "no_acknowledgement",
@@ -400,7 +393,6 @@ FAULTS = (
         ranks=2,
         steps=2,
         shows=True,
-        share=SMALL + 1,
         by_schedule=True,
     ),
     race(
@@ -412,7 +404,6 @@ FAULTS = (
         result=of_next_rank,
         ranks=2,
         steps=2,
-        share=SMALL + 1,
     ),
     Fault(
         "constant_tag",
@@ -494,7 +485,6 @@ FAULTS = (
         result=of_next_rank,
         ranks=2,
         shows=True,
-        share=SMALL + 1,
     ),
 )
 BY_NAME = {fault.name: fault for fault in FAULTS}

@@ -78,10 +78,17 @@ CASES = [
     ["add_in_place"],
     ["share_without_sync"],
     ["share_with_sync"],
+    ["share_with_flags"],
+    ["vector_without_barrier"],
+    ["vector_with_barrier"],
     ["send_flag_unordered", "receive", [1]],
     ["send_flag_first", "receive", [1]],
     ["send_flag_behind_data", "receive_without_wait", [1]],
     ["send_flag_behind_data", "receive", [1]],
+    ["send_small", "receive_small", [1]],
+    ["send_small", "receive_small_without_wait", [1]],
+    ["send_small", "count_small", [1]],
+    ["send_small", "count_small_without_wait", [1]],
 ]
 
 # What each wrong case says; cases that are not here are right.
@@ -92,10 +99,14 @@ WRONG = {
         "then DataCopyPad reading",
     ],
     "copy_with_wrong_event": ["UB at offset 0"],
-    "reuse_too_early": ["UB at offset 0", "DataCopyPad reading", "then DataCopyPad writing"],
+    "reuse_too_early": [
+        "UB at offset 0",
+        "then DataCopyPad writing",
+    ],  # after the first load, or after the store
     "read_too_early": ["UB at offset 0", "then GetValue reading"],
     "stale_line": ["a stale line", "DataCacheCleanAndInvalid"],
     "store_not_cleaned": ["a copy past the data cache", "DataCacheCleanAndInvalid"],
+    "vector_without_barrier": ["UB at offset 0", "Duplicate writing", "then Adds reading"],
     "share_without_sync": ["GM at 0x", "device 0, block"],
     "send_flag_unordered+receive": [
         "GM at 0x",
@@ -108,6 +119,16 @@ WRONG = {
         "kernel receive on device 1",
     ],
     "send_flag_behind_data+receive_without_wait": ["GM at 0x", "kernel receive_without_wait on device 1"],
+    "send_small+receive_small_without_wait": [
+        "GM at 0x",
+        "kernel send_small on device 0",
+        "kernel receive_small_without_wait on device 1",
+    ],
+    "send_small+count_small_without_wait": [
+        "GM at 0x",
+        "kernel send_small on device 0",
+        "kernel count_small_without_wait on device 1",
+    ],
 }
 
 

@@ -1,4 +1,5 @@
-// What the emulated toolkit can tell beyond ACL: exact traffic of a device's kernels by owner of the memory.
+// What the emulated toolkit can tell beyond ACL: exact traffic of a device's kernels by owner of the memory, and what
+// a sweep of schedules has to cover.
 // Functions of libacl_rt.so and libascendcl.so; CANN has none of them. Installed as aivops/emulator.h.
 #ifndef AIVOPS_EMULATOR_H
 #define AIVOPS_EMULATOR_H
@@ -39,6 +40,11 @@ __attribute__((visibility("default"))) int aivopsEmuGetCounters(int32_t device, 
 __attribute__((visibility("default"))) int aivopsEmuGetTraffic(int32_t device, int32_t owner,
                                                                aivopsEmuTraffic* traffic);
 __attribute__((visibility("default"))) int aivopsEmuResetCounters(int32_t device);
+
+/// What AIVOPS_EMU_SCHEDULE=sweep:K can hold back: K below `devices`, then K - devices below `instructions`, which
+/// counts those that this process has come to; in a run whose own K is not below devices + instructions that is all of
+/// them. 100000 for NULL.
+__attribute__((visibility("default"))) int aivopsEmuGetSweep(uint64_t* devices, uint64_t* instructions);
 
 /// The AIVOPS_EMU_* variables as a Markdown table; owned by the library.
 __attribute__((visibility("default"))) const char* aivopsEmuDescribeSettings(void);
