@@ -13,6 +13,7 @@ KERNELS = Path(__file__).parent / "kernels"
 TILE = 256  # elements, as in twins.h
 
 Numbers = np.ndarray
+SMALL = 32  # elements of the largest copy that two blocks may store alike: it may be a flag
 FILL = 0xFFFF  # of every output before its call
 
 
@@ -346,7 +347,7 @@ FAULTS = (
         "all blocks of a SyncAll must be resident",
         more_blocks=1,
     ),
-    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2),
+    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=SMALL + 1),
     Fault(
         "cross_core_flag_never_set",
         "timeout",
