@@ -106,7 +106,7 @@ WRONG = {
     "read_too_early": ["two accesses to UB", "then GetValue reading"],
     "stale_line": ["a stale line", "DataCacheCleanAndInvalid"],
     "store_not_cleaned": ["a copy past the data cache", "DataCacheCleanAndInvalid"],
-    "vector_without_barrier": ["two accesses to UB", "Duplicate writing", "then Adds reading"],
+    "vector_without_barrier": ["two accesses to UB", "Duplicate writing", "then Adds"],
     "share_without_sync": ["GM at 0x", "device 0, block"],
     "send_flag_unordered+receive": [
         "GM at 0x",
