@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kSizeUnit = 32;
 constexpr size_t kHostAlignment = 64;
-constexpr size_t kWatchedBytes = 4096; // of a copy that may hold flags
+constexpr size_t kWatchedBytes = 8192; // of a copy that may hold flags
 
 Registry<char>& host_memory() {
     static Registry<char>& instance = *new Registry<char>;

@@ -54,7 +54,7 @@ def test_flags_move_in_words(repository: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1, 6, 32, 100])
-@pytest.mark.parametrize("size", [1, 31, 128, 129, 1000, 4095, 4096, 4097])
+@pytest.mark.parametrize("size", [1, 31, 128, 129, 1000, 8191, 8192, 8193])
 def test_copies_of_the_host_take_what_they_should_and_no_more(acl: Acl, size: int, place: int) -> None:
     content = np.random.default_rng(size + place).integers(0, 256, size, np.uint8).tobytes()
     with acl.device(0):
