@@ -478,17 +478,19 @@ class Communicator:
     def launch(self, call: Collective, input: Memory, output: Memory, stream: Stream) -> Plan:
         """Queue a collective on arrays in device memory."""
 
-    def launch_and_wait(
-        self, call: Collective, input: Memory, output: Memory, stream: Stream, timeout: float | None
-    ) -> Plan:
-        """Both; ranks that are threads hand the GIL to each other once instead of twice."""
-
     def plan(
         self, operation: str, type: str, bytes: int, registered: bool, algorithm: str, blocks: int
     ) -> Plan: ...
     def allocate(self, bytes: int) -> Memory: ...
     def register_memory(self, buffer: Memory) -> None: ...
     def unregister_memory(self, buffer: Memory) -> None: ...
+    def launch_and_wait(
+        self, call: Collective, input: Memory, output: Memory, stream: Stream, timeout: float | None
+    ) -> Plan:
+        """
+        Both; ranks that are threads hand the GIL to each other once instead of twice.
+        """
+
     def wait(self, stream: Stream, timeout: float | None) -> None:
         """Wait for what is queued and raise what failed."""
 
