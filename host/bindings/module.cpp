@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Native part of aivops.";
     m.attr("__version__") = AIVOPS_VERSION;
     register_errors(m);
+    register_interrupt(m);
     register_toolkit(m);
     register_device(m);
     register_event(m);

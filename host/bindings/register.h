@@ -7,6 +7,7 @@
 namespace aivops::bindings {
 
 void register_errors(nanobind::module_& m);
+void register_interrupt(nanobind::module_& m);
 void register_toolkit(nanobind::module_& m);
 void register_device(nanobind::module_& m);
 void register_event(nanobind::module_& m);

@@ -207,7 +207,7 @@ def test_new_project_builds_and_passes(
     (environment.folder / "lib").joinpath(
         f"python{sys.version_info.major}.{sys.version_info.minor}", "site-packages", "tests.pth"
     ).write_text(str(Path(pytest.__file__).parent.parent))
-    assert "6 passed" in environment.run("python", "-m", "pytest", "-q", folder / "tests")
+    assert "7 passed" in environment.run("python", "-m", "pytest", "-q", folder / "tests")
 
 
 def test_repair_leaves_kernels_alone(tmp_path: Path, native_wheel: Path) -> None:

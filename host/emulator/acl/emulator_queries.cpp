@@ -1,4 +1,4 @@
-// What only the emulator can tell: exact traffic, what sweeps cover, and its settings.
+// What only the emulator has: exact traffic, schedules, and its settings.
 #include "include/aivops_emu.h"
 
 #include "errors.h"
@@ -82,6 +82,21 @@ int aivopsEmuGetSweep(uint64_t* devices, uint64_t* instructions) {
     }
     *devices = machine::machine().device_count();
     *instructions = machine::schedule().places();
+    return ACL_SUCCESS;
+}
+
+int aivopsEmuBeginSchedule(uint64_t seed) {
+    if (!machine::settings().late) {
+        return fail(__func__, ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                    "there are schedules with AIVOPS_EMU_CHECK=strict only");
+    }
+    for (uint32_t index = 0; index < machine::machine().device_count(); ++index) {
+        if (machine::machine().device(index).has_work()) {
+            return fail(__func__, ACL_ERROR_RT_PARAM_INVALID,
+                        "device " + std::to_string(index) + " has work; synchronise it first");
+        }
+    }
+    machine::machine().device(0).while_still([seed] { machine::begin_schedule(seed); });
     return ACL_SUCCESS;
 }
 

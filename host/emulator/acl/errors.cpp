@@ -1,6 +1,7 @@
 #include "errors.h"
 
 #include "aivops/cann/error_names.h"
+#include "machine/report_file.h"
 
 #include <deque>
 
@@ -46,6 +47,12 @@ aclError fail(const char* function, aclError code, const std::string& message) {
         thread_errors().last = code;
     }
     return code;
+}
+
+aclError fail_check(const char* function, aclError code, const char* category, const std::string& message) {
+    machine::report_finding(machine::Severity::kError, {code, category, std::string(function) + ": " + message},
+                            nullptr);
+    return fail(function, code, message);
 }
 
 void note(const char* function, const std::string& message) {

@@ -11,6 +11,9 @@ namespace aivops::acl {
 /// Records the message and returns the code. Runtime codes also become the thread's last error.
 aclError fail(const char* function, aclError code, const std::string& message);
 
+/// The same, of a mistake that the checks look for: it goes into the process's report as well.
+aclError fail_check(const char* function, aclError code, const char* category, const std::string& message);
+
 /// Keeps a message for the calling thread.
 void keep_message(const std::string& message);
 

@@ -24,7 +24,7 @@ std::atomic<uint32_t>& last_task_of_thread() {
 // Where the runtime goes on silently with something else than was asked for.
 aclError silent_danger(const char* function, const std::string& message) {
     if (machine::settings().check == machine::Check::kStrict) {
-        return fail(function, ACL_ERROR_RT_PARAM_INVALID, message);
+        return fail_check(function, ACL_ERROR_RT_PARAM_INVALID, machine::kLaunchCategory, message);
     }
     note(function, message);
     return ACL_SUCCESS;

@@ -2,6 +2,7 @@
 #include "errors.h"
 #include "objects.h"
 
+#include "contract/contract.h"
 #include "machine/doorbell.h"
 #include "machine/gm_words.h"
 #include "machine/memory.h"
@@ -64,8 +65,8 @@ aclError release(const char* function, void* devPtr) {
     }
     std::optional<uint32_t> owner = machine::memory_space().owner(address(devPtr));
     if (!owner || !machine::memory_space().arena(*owner).release(devPtr)) {
-        return fail(function, ACL_ERROR_RT_PARAM_INVALID,
-                    machine::describe_address(address(devPtr)) + " is not what an allocation returned");
+        return fail_check(function, ACL_ERROR_RT_PARAM_INVALID, machine::category_name(AIVOPS_EMU_MEMCHECK),
+                          machine::describe_address(address(devPtr)) + " is not what an allocation returned");
     }
     return ACL_SUCCESS;
 }
@@ -76,19 +77,19 @@ enum class Side { kHost, kDevice, kEither };
 aclError check_side(const char* function, const char* name, const void* pointer, size_t count, Side side) {
     std::optional<uint32_t> owner = machine::memory_space().owner(address(pointer));
     if (side != Side::kEither && owner.has_value() != (side == Side::kDevice)) {
-        return fail(function, ACL_ERROR_RT_PARAM_INVALID,
-                    std::string(name) + " " + machine::describe_address(address(pointer)) + " is " +
-                        (owner ? "device" : "host") + " memory, and the copy's kind says " +
-                        (owner ? "host" : "device"));
+        return fail_check(function, ACL_ERROR_RT_PARAM_INVALID, machine::category_name(AIVOPS_EMU_MEMCHECK),
+                          std::string(name) + " " + machine::describe_address(address(pointer)) + " is " +
+                              (owner ? "device" : "host") + " memory, and the copy's kind says " +
+                              (owner ? "host" : "device"));
     }
     if (!owner) {
         return ACL_SUCCESS;
     }
     std::optional<machine::Range> range = machine::memory_space().find(address(pointer));
     if (!range || !range->contains(address(pointer), count)) {
-        return fail(function, ACL_ERROR_RT_PARAM_INVALID,
-                    std::string(name) + " " + machine::describe_address(address(pointer)) + " has not " +
-                        std::to_string(count) + " bytes");
+        return fail_check(function, ACL_ERROR_RT_PARAM_INVALID, machine::category_name(AIVOPS_EMU_MEMCHECK),
+                          std::string(name) + " " + machine::describe_address(address(pointer)) + " has not " +
+                              std::to_string(count) + " bytes");
     }
     return ACL_SUCCESS;
 }

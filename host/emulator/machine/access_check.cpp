@@ -88,7 +88,7 @@ bool all_is_seen() {
 
 void check_races(Block& block, const std::optional<Race>& race) {
     if (race && settings().check == Check::kStrict) {
-        raise_fault(block, AIVOPS_EMU_RACECHECK, race->text, race->place);
+        raise_fault(block, AIVOPS_EMU_RACECHECK, race->text, race->place, &race->other);
     }
 }
 

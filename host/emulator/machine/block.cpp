@@ -223,13 +223,12 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.context = make_context(stack, kStackBytes, run_block, &block);
 }
 
-void raise_fault(Block& block, uint32_t category, const std::string& message, const void* place) {
+void raise_fault(Block& block, uint32_t category, const std::string& message, const void* place, const Access* other) {
     block.in_machine.store(true, std::memory_order_relaxed);
     const int code = category == AIVOPS_EMU_ASSERT     ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION
                      : category == AIVOPS_EMU_DEADLOCK ? ACL_ERROR_RT_VECTOR_CORE_TIMEOUT
                                                        : ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
-    block.run->fail_block(block, code,
-                          std::string(category_name(category)) + ": " + message + "; at " + describe_place(place));
+    block.run->fail_block(block, {code, category_name(category), message, place, other});
     while (true) {
         give_way(block, BlockState::kFaulted);
     }
@@ -239,7 +238,7 @@ void raise_warning(Block& block, uint32_t category, const std::string& message, 
     if (settings().check == Check::kStrict) {
         raise_fault(block, category, message, place);
     }
-    block.run->warn_block(block, std::string(category_name(category)) + ": " + message, place);
+    block.run->warn_block(block, {0, category_name(category), message, place});
 }
 
 void give_way(Block& block, BlockState state) {

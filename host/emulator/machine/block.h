@@ -19,6 +19,7 @@
 
 namespace aivops::machine {
 
+struct Access;
 class Device;
 class KernelRun;
 
@@ -205,8 +206,9 @@ inline Block& block_of(AivEmuBlock* block) {
 /// Lets other blocks run; returns when the scheduler comes back to this one.
 void give_way(Block& block, BlockState state);
 
-/// Ends the block. `place` is the return address into the kernel.
-[[noreturn]] void raise_fault(Block& block, uint32_t category, const std::string& message, const void* place);
+/// Ends the block. `place` is the return address into the kernel, `other` the access that a race is with.
+[[noreturn]] void raise_fault(Block& block, uint32_t category, const std::string& message, const void* place,
+                              const Access* other = nullptr);
 
 /// Reports once per place and goes on; in strict mode it is a fault.
 void raise_warning(Block& block, uint32_t category, const std::string& message, const void* place);

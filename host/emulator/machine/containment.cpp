@@ -206,24 +206,37 @@ void interrupt_running(Device& device) {
     }
 }
 
-Failure take_fault(const Block& block) {
-    Fault fault = last_fault;
-    if (fault.signal == kInterrupt) {
-        return {ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
-                "runs on and never comes back, at " + describe_place(fault.instruction)};
-    }
-    std::string message = signal_words(fault.signal);
-    if (fault.signal == SIGSEGV || fault.signal == SIGBUS) {
+Finding take_fault(const Block& block) {
+    const Fault fault = last_fault;
+    Finding finding;
+    finding.code = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
+    finding.category = category_name(AIVOPS_EMU_MEMCHECK);
+    finding.message = signal_words(fault.signal);
+    finding.place = fault.instruction;
+    switch (fault.signal) {
+    case kInterrupt:
+        finding.code = ACL_ERROR_RT_VECTOR_CORE_TIMEOUT;
+        finding.category = kTimeoutCategory;
+        finding.message = "runs on and never comes back";
+        break;
+    case SIGSEGV:
+    case SIGBUS: {
         const Address stack = reinterpret_cast<Address>(block.core->stack);
         if (fault.address < stack && fault.address + Core::kStackBytes > stack) {
-            message = "overflows its stack";
+            finding.message = "overflows its stack";
         } else {
-            message = "memcheck: " + message + ": " + describe_address(fault.address);
+            finding.message += ": " + describe_address(fault.address);
         }
+        break;
     }
-    const bool trap = fault.signal == SIGTRAP || fault.signal == SIGILL;
-    return {trap ? ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION : ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
-            message + "; at " + describe_place(fault.instruction)};
+    case SIGFPE:
+        finding.category = category_name(AIVOPS_EMU_ASSERT);
+        break;
+    default:
+        finding.code = ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION;
+        finding.category = category_name(AIVOPS_EMU_ASSERT);
+    }
+    return finding;
 }
 
 } // namespace aivops::machine

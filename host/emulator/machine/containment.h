@@ -22,7 +22,7 @@ void set_current_block(Block* block);
 void interrupt_running(Device& device);
 
 /// What the signal that just ended a block on this thread says.
-Failure take_fault(const Block& block);
+Finding take_fault(const Block& block);
 
 } // namespace aivops::machine
 

@@ -3,6 +3,7 @@
 #include "containment.h"
 #include "doorbell.h"
 #include "machine.h"
+#include "report_file.h"
 #include "schedule.h"
 #include "settings.h"
 #include "soc.h"
@@ -34,6 +35,7 @@ Device::Device(uint32_t index) : index_(index) {
 std::shared_ptr<Stream> Device::create_stream(std::shared_ptr<FailureDomain> domain) {
     static std::atomic<uint32_t> next_id{1};
     trace_stream_made();
+    report_stream_made();
     auto stream = std::make_shared<Stream>(index_, next_id.fetch_add(1), std::move(domain));
     std::lock_guard lock(streams_mutex_);
     streams_.push_back(stream);
@@ -48,6 +50,7 @@ void Device::remove_stream(const std::shared_ptr<Stream>& stream) {
         streams_version_.fetch_add(1);
     }
     trace_stream_gone();
+    report_stream_gone();
 }
 
 void Device::submit(Stream& stream, std::unique_ptr<Task> task) {
@@ -184,6 +187,15 @@ void Device::abort(Stream& stream) {
     }
     stop_running_.store(false);
     drop(stream);
+    let_engine_go();
+}
+
+void Device::while_still(const std::function<void()>& change) {
+    Backoff backoff;
+    while (!take_engine()) {
+        backoff.wait(doorbell().read());
+    }
+    change();
     let_engine_go();
 }
 

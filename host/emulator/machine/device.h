@@ -41,6 +41,9 @@ class Device {
     /// Drops all work of a stream, running kernels included.
     void abort(Stream& stream);
 
+    /// Runs something while nobody turns the engine.
+    void while_still(const std::function<void()>& change);
+
     /// Steps every stream once. False when nothing moved, or another thread turns the engine.
     bool advance();
 

@@ -7,6 +7,7 @@
 #include "ipc_memory.h"
 #include "late_pipes.h"
 #include "machine.h"
+#include "report_file.h"
 #include "schedule.h"
 #include "settings.h"
 #include "soc.h"
@@ -15,6 +16,7 @@
 #include "acl/error_codes/rt_error_codes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 namespace aivops::machine {
@@ -38,23 +40,29 @@ KernelRun::KernelRun(Launch launch, uint32_t device)
     : launch_(std::move(launch)), device_(device), cross_core_flags_(launch_.blocks) {
 }
 
-void KernelRun::fail(int code, std::string message) {
+void KernelRun::fail(const Finding& finding) {
+    keep(finding, scene());
+}
+
+void KernelRun::fail_block(const Block& block, const Finding& finding) {
+    keep(finding, scene(block));
+}
+
+void KernelRun::keep(const Finding& finding, const Scene& scene) {
     if (!failure_) {
-        failure_ = Failure{code, "kernel " + name() + " on device " + std::to_string(device_) + ": " + message};
+        report_finding(Severity::kError, finding, &scene);
+        failure_ = Failure{finding.code, scene.text() + ": " + finding.text()};
     }
 }
 
-void KernelRun::fail_block(const Block& block, int code, const std::string& message) {
-    fail(code, "block " + std::to_string(block.index) + " of " + std::to_string(block.count) + ": " + message);
-}
-
-void KernelRun::warn_block(const Block& block, const std::string& message, const void* place) {
-    if (std::find(warned_.begin(), warned_.end(), place) != warned_.end()) {
+void KernelRun::warn_block(const Block& block, const Finding& finding) {
+    if (std::find(warned_.begin(), warned_.end(), finding.place) != warned_.end()) {
         return;
     }
-    warned_.push_back(place);
-    std::fprintf(stderr, "aivops emulator: warning: kernel %s on device %u: block %u of %u: %s; at %s\n",
-                 name().c_str(), device_, block.index, block.count, message.c_str(), describe_place(place).c_str());
+    warned_.push_back(finding.place);
+    const Scene at = scene(block);
+    report_finding(Severity::kWarning, finding, &at);
+    std::fprintf(stderr, "aivops emulator: warning: %s: %s\n", at.text().c_str(), finding.text().c_str());
 }
 
 void KernelRun::note_progress(Device& device) {
@@ -63,22 +71,25 @@ void KernelRun::note_progress(Device& device) {
 }
 
 bool KernelRun::begin(Device& device) {
+    static std::atomic<uint64_t> launches{0};
     begun_ = true;
+    number_ = launches.fetch_add(1) + 1;
+    report_launch(device_);
     stalled_since_ = now_ns();
     device.counters().launches.add(1);
     if (launch_.file->npu_arch != soc().npu_arch) {
-        fail(ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
-             "was built for " + std::string(architecture_name(launch_.file->npu_arch)) + ", and " +
-                 std::string(soc().name) + " is " + std::string(soc().architecture) +
-                 "; build for that architecture, or choose another SoC with AIVOPS_EMU_SOC");
+        fail({ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, kLaunchCategory,
+              "it was built for " + std::string(architecture_name(launch_.file->npu_arch)) + ", and " +
+                  std::string(soc().name) + " is " + std::string(soc().architecture) +
+                  "; build for that architecture, or choose another SoC with AIVOPS_EMU_SOC"});
         return false;
     }
     if (launch_.kernel->core != CoreType::kVector) {
-        fail(ACL_ERROR_RT_AICORE_EXCEPTION,
-             launch_.kernel->says_core
-                 ? "its record does not say that it is for vector cores; export it as an AIV kernel"
-                 : "has no section .ascend.meta." + launch_.kernel->symbol +
-                       ", so the runtime sends it to a cube core, which cannot run it; export it as an AIV kernel");
+        fail({ACL_ERROR_RT_AICORE_EXCEPTION, kLaunchCategory,
+              launch_.kernel->says_core
+                  ? "its record does not say that it is for vector cores; export it as an AIV kernel"
+                  : "it has no section .ascend.meta." + launch_.kernel->symbol +
+                        ", so the runtime sends it to a cube core, which cannot run it; export it as an AIV kernel"});
         return false;
     }
     const std::byte* from = launch_.device_arguments != nullptr
@@ -114,7 +125,7 @@ void KernelRun::start_block(Device& device) {
     core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
     if (core->races) {
         core->races->start(origin_of(name(), device_, core->block.index), at_start_);
-        core->pipes->start(Dice(settings().seed, schedule().next_chooser()));
+        core->pipes->start(Dice(schedule().seed(), schedule().next_chooser()));
         schedule().rank(core->block);
     }
     resident_.push_back(core);
@@ -154,8 +165,7 @@ void KernelRun::resume(Device& device, Core& core) {
     device.set_running(nullptr, 0);
     if (block.state == BlockState::kFaulted && !failure_) {
         device.stop_running().store(false);
-        Failure fault = take_fault(block);
-        fail_block(block, fault.code, fault.message);
+        fail_block(block, take_fault(block));
     }
 }
 
@@ -246,15 +256,16 @@ void KernelRun::find_missing_blocks() {
         return;
     }
     if (finished_ != 0) {
-        fail(ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
-             "synccheck: " + std::to_string(at_sync_all_) + " of " + std::to_string(launch_.blocks) +
+        fail(
+            {ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, category_name(AIVOPS_EMU_SYNCCHECK),
+             std::to_string(at_sync_all_) + " of " + std::to_string(launch_.blocks) +
                  " blocks wait in SyncAll, and the others have ended or wait for a core; every block must call SyncAll "
-                 "the same number of times");
+                 "the same number of times"});
     } else if (started_ < launch_.blocks) {
-        fail(ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
-             "deadlock: " + std::to_string(at_sync_all_) + " blocks wait in SyncAll, but the launch has " +
-                 std::to_string(launch_.blocks) + " and no core is free for the rest; launch no more blocks than " +
-                 std::to_string(soc().vector_cores) + " vector cores, in batch mode");
+        fail({ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, category_name(AIVOPS_EMU_DEADLOCK),
+              std::to_string(at_sync_all_) + " blocks wait in SyncAll, but the launch has " +
+                  std::to_string(launch_.blocks) + " and no core is free for the rest; launch no more blocks than " +
+                  std::to_string(soc().vector_cores) + " vector cores, in batch mode"});
     }
 }
 
@@ -291,7 +302,7 @@ std::string KernelRun::describe_waiting() const {
 }
 
 std::string KernelRun::timeout_message(int64_t stalled_ns) const {
-    return "timeout: nothing moved for " + seconds(stalled_ns) + " (limit " + seconds(launch_.timeout_ns) + "); " +
+    return "nothing moved for " + seconds(stalled_ns) + " (limit " + seconds(launch_.timeout_ns) + "); " +
            describe_waiting();
 }
 
@@ -301,17 +312,26 @@ bool KernelRun::timed_out(int64_t now) {
     if (progress_ != seen_progress_ || waits_for_turn) {
         seen_progress_ = progress_;
         stalled_since_ = now;
+        if (next_waiting_ns_ != kFirstWaitingNs) {
+            next_waiting_ns_ = kFirstWaitingNs;
+            report_moved(scene());
+        }
         return false;
+    }
+    if (now - stalled_since_ > next_waiting_ns_) {
+        next_waiting_ns_ *= 2;
+        report_waiting(scene(), now - stalled_since_, describe_waiting());
     }
     if (now - stalled_since_ > kPeerPatienceNs) {
         if (std::optional<std::string> ended = describe_ended_peers()) {
-            fail(ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, *ended + ", whose memory is imported here, and nothing moved for " +
-                                                        seconds(now - stalled_since_) + "; " + describe_waiting());
+            fail({ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, kPeerCategory,
+                  *ended + ", whose memory is imported here, and nothing moved for " + seconds(now - stalled_since_) +
+                      "; " + describe_waiting()});
             return true;
         }
     }
     if (launch_.timeout_ns != 0 && now - stalled_since_ > launch_.timeout_ns) {
-        fail(ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, timeout_message(now - stalled_since_));
+        fail({ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, kTimeoutCategory, timeout_message(now - stalled_since_)});
         return true;
     }
     return false;

@@ -56,10 +56,11 @@ class KernelRun : public Task {
     uint32_t number_of_place(const void* place);
 
     /// Keeps the first failure; the launch ends with it.
-    void fail(int code, std::string message);
-    /// A failure of one block, with kernel, device and block named.
-    void fail_block(const Block& block, int code, const std::string& message);
-    void warn_block(const Block& block, const std::string& message, const void* place);
+    void fail(const Finding& finding);
+    /// A failure of one block.
+    void fail_block(const Block& block, const Finding& finding);
+    /// Says it once per place and goes on.
+    void warn_block(const Block& block, const Finding& finding);
 
     uint32_t stream() const { return launch_.stream; }
     const std::string& name() const { return launch_.kernel->name; }
@@ -69,6 +70,8 @@ class KernelRun : public Task {
     std::string timeout_message(int64_t stalled_ns) const;
 
   private:
+    static constexpr int64_t kFirstWaitingNs = 1000 * 1000 * 1000;
+
     bool begin(Device& device);
     void occupy_cores(Device& device);
     void start_block(Device& device);
@@ -82,10 +85,14 @@ class KernelRun : public Task {
     bool step_late(Device& device, int64_t now);
     bool runnable_late(const Block& block, int64_t now) const;
     bool timed_out(int64_t now);
+    Scene scene() const { return {name(), device_, number_}; }
+    Scene scene(const Block& block) const { return {name(), device_, number_, block.index, block.count}; }
+    void keep(const Finding& finding, const Scene& scene);
 
     Launch launch_;
     uint32_t device_;
     CrossCoreFlags cross_core_flags_;
+    uint64_t number_ = 0; // of the process's launches
     std::vector<std::byte> argument_storage_;
     const void* arguments_ = nullptr;
     std::vector<Core*> occupied_; // taken, and without a block yet
@@ -97,6 +104,7 @@ class KernelRun : public Task {
     uint64_t progress_ = 0;
     uint64_t seen_progress_ = 0;
     int64_t stalled_since_ = 0;
+    int64_t next_waiting_ns_ = kFirstWaitingNs; // without progress, when the report says next that this launch waits
     std::optional<Failure> failure_;
     std::vector<const void*> warned_;
     // Where pipes are late.

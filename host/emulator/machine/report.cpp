@@ -30,22 +30,40 @@ std::string describe_address(Address address) {
     return hex(address) + " (" + device + memory.arena(*owner).describe(address) + ")";
 }
 
-std::string describe_place(const void* instruction) {
+Place locate(const void* instruction) {
     Dl_info info;
-    if (instruction == nullptr || dladdr(instruction, &info) == 0) {
-        return instruction == nullptr ? "an unknown place" : hex(reinterpret_cast<uint64_t>(instruction));
+    if (dladdr(instruction, &info) == 0) {
+        return {hex(reinterpret_cast<uint64_t>(instruction)), 0, {}};
     }
-    std::string place;
+    Place place;
     if (info.dli_sname != nullptr) {
         int status = 0;
         char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-        place = status == 0 ? readable : info.dli_sname;
+        place.function = status == 0 ? readable : info.dli_sname;
         std::free(readable);
     }
     const void* from = info.dli_sname != nullptr ? info.dli_saddr : info.dli_fbase;
-    place += "+" + hex(reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(from));
-    const std::string line = KernelImage::source_line_of(instruction);
-    return place + (line.empty() ? "" : " (" + line + ")");
+    place.offset = reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(from);
+    place.line = KernelImage::source_line_of(instruction);
+    return place;
+}
+
+std::string describe_place(const void* instruction) {
+    if (instruction == nullptr) {
+        return "an unknown place";
+    }
+    const Place place = locate(instruction);
+    return place.function + (place.offset != 0 ? "+" + hex(place.offset) : "") +
+           (place.line.empty() ? "" : " (" + place.line + ")");
+}
+
+std::string Finding::text() const {
+    return std::string(category) + ": " + message + (place != nullptr ? "; at " + describe_place(place) : "");
+}
+
+std::string Scene::text() const {
+    return "kernel " + kernel + " on device " + std::to_string(device) +
+           (blocks != 0 ? ": block " + std::to_string(block) + " of " + std::to_string(blocks) : "");
 }
 
 const char* category_name(uint32_t category) {

@@ -17,7 +17,7 @@ constexpr uint32_t kEagerness[] = {0, 1, 4, 7};
 
 } // namespace
 
-Schedule::Schedule() : dice_(settings().seed, 0), order_(settings().devices) {
+Schedule::Schedule(uint64_t seed) : seed_(seed), dice_(seed, 0), order_(settings().devices) {
     std::iota(order_.begin(), order_.end(), 0u);
     if (settings().sweep) {
         sweeps_ = true;
@@ -30,7 +30,7 @@ Schedule::Schedule() : dice_(settings().seed, 0), order_(settings().devices) {
         }
         return;
     }
-    priorities_ = settings().seed % kPriorityEvery == kPriorityEvery - 1;
+    priorities_ = seed % kPriorityEvery == kPriorityEvery - 1;
     for (size_t left = order_.size(); left > 1; --left) {
         std::swap(order_[left - 1], order_[dice_.below(left)]);
     }
@@ -84,8 +84,12 @@ uint32_t Schedule::place(const std::string& kernel, uint64_t offset) {
 }
 
 Schedule& schedule() {
-    static Schedule& instance = *new Schedule;
+    static Schedule& instance = *new Schedule(settings().seed);
     return instance;
+}
+
+void begin_schedule(uint64_t seed) {
+    schedule() = Schedule(seed);
 }
 
 } // namespace aivops::machine

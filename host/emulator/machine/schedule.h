@@ -19,7 +19,8 @@ struct Block;
 
 class Schedule {
   public:
-    Schedule();
+    explicit Schedule(uint64_t seed);
+    uint64_t seed() const { return seed_; }
 
     /// The devices in the order in which they may try: the first that can move has the turn. A device that is held back
     /// is missing until nothing else moves.
@@ -61,6 +62,7 @@ class Schedule {
     static constexpr uint64_t kTurnChances = 4;
     static constexpr uint64_t kNone = ~uint64_t{0};
 
+    uint64_t seed_;
     Dice dice_;
     bool sweeps_ = false;
     bool priorities_ = false;
@@ -74,7 +76,9 @@ class Schedule {
     std::map<std::pair<std::string, uint64_t>, uint32_t> places_;
 };
 
+/// As AIVOPS_EMU_SEED says, until another one begins.
 Schedule& schedule();
+void begin_schedule(uint64_t seed);
 
 } // namespace aivops::machine
 

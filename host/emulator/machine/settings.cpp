@@ -34,6 +34,8 @@ constexpr Variable kVariables[] = {
      "microseconds of one unit of kernel timeouts, which last 1 to 254 units"},
     {"AIVOPS_EMU_TRACE", "none",
      "folder that each process writes the timeline of its devices to; `aivops trace` sets it"},
+    {"AIVOPS_EMU_REPORT", "none",
+     "folder that each process writes its findings to, as JSON lines; `aivops sanitize` sets it"},
     {"AIVOPS_EMU_CXX", "CXX, else c++, g++ or clang++", "host compiler behind the emulated ccec; read by that driver"},
 };
 
@@ -179,6 +181,7 @@ Settings read_settings() {
     settings.sweep = reader.sweep();
     settings.timeout_interval_us = reader.positive("AIVOPS_EMU_TIMEOUT_INTERVAL_US", 4294967.296);
     settings.trace = reader.folder("AIVOPS_EMU_TRACE");
+    settings.report = reader.folder("AIVOPS_EMU_REPORT");
     return settings;
 }
 

@@ -21,8 +21,9 @@ struct Settings {
     uint64_t seed;
     std::optional<uint64_t> sweep; // what is held back: a device, or an instruction behind the last device
     double timeout_interval_us;
-    std::string trace; // folder for timelines; empty = none
-    std::string error; // empty, or which variable holds what it must not; devices then refuse to start
+    std::string trace;  // folder for timelines; empty = none
+    std::string report; // folder for findings; empty = none
+    std::string error;  // empty, or which variable holds what it must not; devices then refuse to start
 };
 
 struct Variable {

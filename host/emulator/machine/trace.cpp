@@ -2,6 +2,7 @@
 
 #include "block.h"
 #include "device.h"
+#include "json_text.h"
 #include "kernel_run.h"
 #include "machine.h"
 #include "settings.h"
@@ -49,17 +50,6 @@ struct Event {
     uint32_t owner = kNoOwner;
     bool write = false;
 };
-
-std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            result += '\\';
-        }
-        result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-    return result + '"';
-}
 
 // Trace events count in microseconds.
 std::string microseconds(int64_t ns) {
@@ -158,7 +148,8 @@ class Recorder {
         });
         const char* rank = std::getenv("RANK");
         std::fprintf(file, "{\"otherData\":{\"process\":%d,\"rank\":%s,\"dropped\":%llu},\n\"traceEvents\":[\n",
-                     process_, quoted(rank != nullptr ? rank : "").c_str(), static_cast<unsigned long long>(dropped_));
+                     process_, json_string(rank != nullptr ? rank : "").c_str(),
+                     static_cast<unsigned long long>(dropped_));
         int thread = 0;
         const Event* previous = nullptr;
         for (const Event& event : events_) {
@@ -171,7 +162,7 @@ class Recorder {
                          "\"args\":{%s}}",
                          event.track.device, thread, microseconds(event.begin_ns).c_str(),
                          microseconds(event.end_ns - event.begin_ns).c_str(), event.category,
-                         quoted(names_[event.name]).c_str(), arguments(event).c_str());
+                         json_string(names_[event.name]).c_str(), arguments(event).c_str());
             previous = &event;
         }
         std::fprintf(file, "\n]}\n");

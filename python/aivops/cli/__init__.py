@@ -12,7 +12,19 @@ from importlib import import_module
 from ..errors import Error
 from . import _streams
 
-COMMANDS = ["demo", "bench", "doctor", "inspect", "run", "trace", "verify", "toolkit-dir", "cmake-dir", "new"]
+COMMANDS = [
+    "demo",
+    "bench",
+    "doctor",
+    "inspect",
+    "run",
+    "sanitize",
+    "trace",
+    "verify",
+    "toolkit-dir",
+    "cmake-dir",
+    "new",
+]
 
 USAGE_ERROR = 2
 BROKEN_PIPE = 128 + signal.SIGPIPE  # as shells report the signal

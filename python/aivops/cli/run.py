@@ -7,8 +7,6 @@ Signals are passed on; when one rank fails the others are ended, and its status 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import ctypes
 import os
 import selectors
 import signal
@@ -17,10 +15,11 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from .._processes import end_with_parent, exit_code, signal_group, signal_name
 from ..errors import Error
 from . import _arguments
 
@@ -28,7 +27,6 @@ DEVICES_OF_EMULATOR = 8  # unless AIVOPS_EMU_DEVICES says otherwise
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 POLL_SECONDS = 0.05
 DRAIN_SECONDS = 0.5  # for output of processes that a rank left behind
-PR_SET_PDEATHSIG = 1
 
 
 def register(subparsers: Any) -> None:
@@ -90,34 +88,6 @@ def _free_port() -> int:
         return port
 
 
-def _end_with_parent() -> Callable[[], None]:
-    """For the child before it becomes the program: the system kills it when this process is gone."""
-    prctl = ctypes.CDLL(None).prctl
-    parent = os.getpid()
-
-    def arrange() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return arrange
-
-
-def _exit_code(process: subprocess.Popen[bytes]) -> int | None:
-    """How a process ended, as Popen has it; it is not reaped, so that its number stays its group's."""
-    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    if ended is None:
-        return None
-    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # most of the real-time signals
-        return f"signal {number}"
-
-
 @dataclass
 class _Output:
     """One stream of one rank, passed on in whole lines."""
@@ -171,7 +141,7 @@ class _Job:
         shared = dict(os.environ)
         if self.size > DEVICES_OF_EMULATOR:
             shared.setdefault("AIVOPS_EMU_DEVICES", str(self.size))
-        arrange = _end_with_parent()
+        arrange = end_with_parent()
         width = len(str(self.size - 1))
         for rank in range(self.size):
             has_input = rank == 0 and not sys.stdin.isatty()
@@ -198,7 +168,7 @@ class _Job:
         while running:
             self._forward(POLL_SECONDS)
             for rank in sorted(running):
-                code = _exit_code(self.ranks[rank])
+                code = exit_code(self.ranks[rank])
                 if code is not None:
                     running.remove(rank)
                     self._note_end(rank, code)
@@ -223,7 +193,7 @@ class _Job:
         self.status = code if code > 0 else 128 - code
         if self.interrupted:
             return
-        how = f"exited with {code}" if code > 0 else f"was ended by {_signal_name(-code)}"
+        how = f"exited with {code}" if code > 0 else f"was ended by {signal_name(-code)}"
         print(f"aivops run: rank {rank} (process {self.ranks[rank].pid}) {how}", file=sys.stderr, flush=True)
         self._end_others()
 
@@ -240,5 +210,4 @@ class _Job:
 
     def _signal(self, number: int) -> None:
         for process in self.ranks:
-            with contextlib.suppress(ProcessLookupError):  # the rank and all it started have ended
-                os.killpg(process.pid, number)
+            signal_group(process, number)

@@ -1,41 +1,24 @@
-"""SARIF 2.1.0: reports for code-scanning services."""
+"""Reports of verification as SARIF, for code-scanning services."""
 
 from __future__ import annotations
 
 from typing import Any
 from urllib.parse import quote
 
-from .. import _core
+from .._sarif import LEVELS, sarif_log
 from ._report import FileReport, Finding, Report
 from ._rules import Rule, all_rules
-
-_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def sarif_document(report: Report) -> dict[str, Any]:
     """One run; only the rules that have results are described."""
     used = sorted({finding.rule for finding in report.findings})
     index = {rule: position for position, rule in enumerate(used)}
-    return {
-        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "aivops verify",
-                        "version": _core.__version__,
-                        "rules": [_describe(all_rules()[rule]) for rule in used],
-                    }
-                },
-                "results": [
-                    _result(file, finding, index[finding.rule])
-                    for file in report.files
-                    for finding in file.findings
-                ],
-            }
-        ],
-    }
+    return sarif_log(
+        "aivops verify",
+        [_describe(all_rules()[rule]) for rule in used],
+        [_result(file, finding, index[finding.rule]) for file in report.files for finding in file.findings],
+    )
 
 
 def _describe(rule: Rule) -> dict[str, Any]:
@@ -44,7 +27,7 @@ def _describe(rule: Rule) -> dict[str, Any]:
         "shortDescription": {"text": rule.condition},
         "fullDescription": {"text": f"{rule.condition}; {rule.consequence}"},
         "help": {"text": rule.fix},
-        "defaultConfiguration": {"level": _LEVELS[(rule.any or rule.aiv)[0]]},
+        "defaultConfiguration": {"level": LEVELS[(rule.any or rule.aiv)[0]]},
     }
 
 
@@ -68,7 +51,7 @@ def _result(file: FileReport, finding: Finding, rule_index: int) -> dict[str, An
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
-        "level": _LEVELS[finding.severity],
+        "level": LEVELS[finding.severity],
         "message": {"text": f"{finding.message}; {finding.fix}"},
         "locations": [location],
         "properties": properties,

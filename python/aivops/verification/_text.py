@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._words import counted, styled
 from ._report import FileReport, Finding, Report, Severity
-
-_RESET = "\x1b[0m"
-_STYLES = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "info": "\x1b[1;36m"}
 
 
 def render_text(report: Report, least: Severity = "warning", color: bool = False) -> str:
@@ -20,8 +18,7 @@ def _file_lines(file: FileReport, least: Severity, color: bool) -> Iterator[str]
     for finding in file.findings:
         if finding.reaches(least):
             word = f"{finding.severity} {finding.rule}"
-            shown = f"{_STYLES[finding.severity]}{word}{_RESET}" if color else word
-            yield f"{file.path}: {shown}: {finding.message}"
+            yield f"{file.path}: {styled(finding.severity, word, color)}: {finding.message}"
             yield from _details(finding)
 
 
@@ -41,12 +38,8 @@ def _details(finding: Finding) -> Iterator[str]:
 
 def _summary(report: Report) -> str:
     counts = [
-        _counted(len(report.files), "file"),
-        f"{_counted(report.kernel_count, 'kernel')}: {_counted(report.count('error'), 'error')}",
-        _counted(report.count("warning"), "warning"),
+        counted(len(report.files), "file"),
+        f"{counted(report.kernel_count, 'kernel')}: {counted(report.count('error'), 'error')}",
+        counted(report.count("warning"), "warning"),
     ]
     return ", ".join(counts)
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"

@@ -5,6 +5,7 @@
 #include "aivops/dispatch/retained.h"
 #include "aivops/dispatch/timeout.h"
 #include "aivops/dispatch/toolkit.h"
+#include "aivops/dispatch/wait.h"
 
 #include <map>
 #include <memory>
@@ -277,9 +278,11 @@ inline std::pair<std::size_t, std::size_t> Device::memory() const {
 
 inline void Device::synchronize(const Timeout& timeout) const {
     const std::int32_t ms = detail::wait_timeout_ms(timeout);
-    const ContextGuard guard(*this);
-    check(acl(), acl().aclrtSynchronizeDeviceWithTimeout(ms), "aclrtSynchronizeDeviceWithTimeout",
-          [&] { return describe(); });
+    const aclError code = detail::wait_observed(acl(), ms, [&](std::int32_t slice) {
+        const ContextGuard guard(*this);
+        return acl().aclrtSynchronizeDeviceWithTimeout(slice);
+    });
+    check(acl(), code, "aclrtSynchronizeDeviceWithTimeout", [&] { return describe(); });
     state_->sweep();
 }
 

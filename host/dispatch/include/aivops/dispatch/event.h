@@ -49,9 +49,11 @@ class Event {
     /// Blocks until the stream has come past it.
     void synchronize(const Timeout& timeout = {}) const {
         const std::int32_t ms = detail::wait_timeout_ms(timeout);
-        const ContextGuard guard(device());
-        check(acl(), acl().aclrtSynchronizeEventWithTimeout(handle(), ms), "aclrtSynchronizeEventWithTimeout",
-              [&] { return describe(); });
+        const aclError code = detail::wait_observed(acl(), ms, [&](std::int32_t slice) {
+            const ContextGuard guard(device());
+            return acl().aclrtSynchronizeEventWithTimeout(handle(), slice);
+        });
+        check(acl(), code, "aclrtSynchronizeEventWithTimeout", [&] { return describe(); });
     }
 
     /// Seconds from `start` to this event; both must have been passed.

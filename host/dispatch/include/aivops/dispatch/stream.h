@@ -59,10 +59,16 @@ class Stream {
     void synchronize(const Timeout& timeout = {}) const {
         const std::int32_t ms = detail::wait_timeout_ms(timeout);
         auto passed = state_->retained.take();
-        const aclError code = [&] {
-            const ContextGuard guard(device());
-            return acl().aclrtSynchronizeStreamWithTimeout(handle(), ms);
-        }();
+        aclError code = ACL_ERROR_RT_STREAM_SYNC_TIMEOUT;
+        try {
+            code = detail::wait_observed(acl(), ms, [&](std::int32_t slice) {
+                const ContextGuard guard(device());
+                return acl().aclrtSynchronizeStreamWithTimeout(handle(), slice);
+            });
+        } catch (...) {
+            state_->retained.give_back(std::move(passed));
+            throw;
+        }
         if (code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) {
             state_->retained.give_back(std::move(passed));
         } else {

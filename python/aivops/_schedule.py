@@ -1,0 +1,25 @@
+"""The schedule of the emulated toolkit in strict mode, which a process may begin anew."""
+
+from __future__ import annotations
+
+import ctypes
+
+from . import _toolkit
+from .errors import ToolkitError
+
+_NOT_STRICT = 207000  # ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+
+
+def begin_schedule(seed: int) -> None:
+    """From here on everything happens as in a process that starts with this seed. An NPU has no schedules."""
+    begin = getattr(ctypes.CDLL(str(_toolkit.current().library)), "aivopsEmuBeginSchedule", None)
+    if begin is None:
+        return
+    status = begin(ctypes.c_uint64(seed))
+    if status == _NOT_STRICT:
+        raise ToolkitError(
+            "the emulator was already used in this process, and not in strict mode, so no schedule can be "
+            "chosen; set AIVOPS_EMU_CHECK=strict before it is first used"
+        )
+    if status != 0:
+        raise ToolkitError(f"aivopsEmuBeginSchedule({seed}): failed with {status}")

@@ -1,0 +1,169 @@
+"""``aivops sanitize -- PROGRAM``: a program on emulated devices, under all checks and by many schedules."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from ..errors import Error
+from ..sanitizing import HOLD_NOTHING, Schedule, Summary, run_schedules, seeded, sweep
+from ..sanitizing._sarif import sarif_document
+from ..sanitizing._summary import TOOLS
+from ..sanitizing._text import render_text
+from . import _arguments
+
+INTERRUPTED = 130
+
+
+def register(subparsers: Any) -> None:
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "sanitize",
+        help="check a program's kernels over many schedules",
+        description="Run a program again and again on emulated devices in strict mode, each time by another "
+        "schedule, and print each distinct fault once, with the command that replays it. Exit status: 0 "
+        "clean, 1 findings or a program that fails, 2 wrong usage or nothing that could be checked.",
+    )
+    parser.add_argument(
+        "--tool", choices=list(TOOLS), default="all", help="what is shown (default: %(default)s)"
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--seeds",
+        type=_arguments.count,
+        default=100,
+        metavar="N",
+        help="how many schedules by seed (default: %(default)s)",
+    )
+    which.add_argument(
+        "--seed", type=_arguments.count, metavar="S", help="only this one; the program's output is shown"
+    )
+    which.add_argument(
+        "--hold",
+        type=lambda text: HOLD_NOTHING if text == "nothing" else _arguments.count(text),
+        metavar="K",
+        help="only the schedule of the sweep that holds back device or instruction K, or `nothing`",
+    )
+    parser.add_argument("--no-sweep", action="store_true", help="by seed only, nothing held back in turn")
+    parser.add_argument(
+        "--jobs",
+        type=_arguments.positive,
+        default=1,
+        metavar="J",
+        help="runs at a time, for programs that do not mind (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_arguments.seconds,
+        default=600.0,
+        metavar="SECONDS",
+        help="for each run (default: %(default)g)",
+    )
+    parser.add_argument("--format", choices=["text", "json", "sarif"], default="text")
+    parser.add_argument("--fail-on", choices=["error", "warning"], default="error")
+    parser.add_argument("program", help="what to run")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    summary = Summary([args.program, *args.arguments], args.tool)
+    runs = run_schedules(
+        summary.command,
+        _schedules(args, summary),
+        jobs=args.jobs,
+        timeout=args.timeout,
+        pass_on=_replays(args),
+    )
+    interrupted = False
+    with _ended_by_signals(), contextlib.closing(runs):
+        try:
+            for done in runs:
+                summary.add(done)
+                _show_progress(summary)
+                if not done.reports and not summary.checked:
+                    break  # it will not use a device by another schedule
+        except KeyboardInterrupt:
+            interrupted = True
+        except Error as error:  # the program cannot be run
+            print(f"aivops sanitize: {error}", file=sys.stderr)
+            return 2
+    _end_progress()
+    _print(summary, args.format)
+    for remark in _remarks(summary, interrupted):
+        print(f"aivops sanitize: {remark}", file=sys.stderr)
+    if interrupted:
+        return INTERRUPTED
+    if summary.checked and summary.reaches(args.fail_on):
+        return 1
+    return 0 if summary.checked and not summary.doubts else 2
+
+
+def _replays(args: argparse.Namespace) -> bool:
+    """One schedule: there is a program to look at."""
+    return args.seed is not None or args.hold is not None
+
+
+def _schedules(args: argparse.Namespace, summary: Summary) -> Iterator[Schedule]:
+    """What the first run shows says how long the sweep is."""
+    if _replays(args):
+        yield Schedule(args.seed or 0, args.hold)
+        return
+    if not args.no_sweep:
+        yield Schedule(held=HOLD_NOTHING)
+        yield from sweep(summary.sweepable)
+    yield from seeded(range(args.seeds))
+
+
+def _remarks(summary: Summary, interrupted: bool) -> Iterator[str]:
+    if interrupted:
+        yield f"interrupted after {summary.runs} runs"
+    if summary.runs and not summary.checked:
+        yield (
+            f"nothing was checked: {summary.command[0]} launched no kernel on an emulated device; "
+            "`aivops doctor` says which toolkit is used"
+        )
+    yield from summary.doubts
+    if summary.other_tools:
+        yield f"{len(summary.other_tools)} findings of other tools are not shown; --tool all shows them"
+
+
+def _print(summary: Summary, how: str) -> None:
+    if how == "json":
+        print(json.dumps(summary.document(), indent=2))
+    elif how == "sarif":
+        print(json.dumps(sarif_document(summary), indent=2))
+    else:
+        print(render_text(summary, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+
+
+def _show_progress(summary: Summary) -> None:
+    if sys.stderr.isatty():
+        found = len(summary.findings) + len(summary.failures)
+        print(f"\r{summary.runs} runs, {found} findings", end="", file=sys.stderr, flush=True)
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Within it, being asked to end ends the programs that run first."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    previous = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

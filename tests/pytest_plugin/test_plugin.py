@@ -1,0 +1,241 @@
+"""The pytest plugin, in pytest runs of their own: settings of the emulator are read once per process."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a test file with options; the variables that tests of ours set are not theirs."""
+    for name in [name for name in os.environ if name.startswith(("AIVOPS_EMU_", "PYTEST_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AIVOPS_TOOLKIT", "emulator")
+
+    def call(source: str, *options: str) -> pytest.RunResult:
+        pytester.makepyfile(test_file=source)
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+
+    return call
+
+
+SUM = """
+import numpy as np
+import pytest
+
+@pytest.mark.aiv(ranks=[1, 3], seeds=4)
+def test_sum(aiv_comm, aiv_ranks):
+    assert aiv_comm.size == aiv_ranks
+    total = aiv_comm.all_reduce(np.full(5, aiv_comm.rank + 1, np.int32))
+    assert total.tolist() == [aiv_ranks * (aiv_ranks + 1) // 2] * 5
+"""
+
+
+def test_every_rank_runs_the_test(run: Run) -> None:
+    result = run(SUM, "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*::test_sum?ranks1? PASSED*", "*::test_sum?ranks3? PASSED*"])
+
+
+COUNT = """
+import pytest
+
+seen = []
+
+@pytest.fixture(scope="module")
+def shared():
+    seen.append("shared")
+    yield
+    seen.append("shared ends")
+
+@pytest.fixture
+def fresh(shared):
+    seen.append("fresh")
+    yield
+    seen.append("fresh ends")
+
+@pytest.mark.aiv(seeds=3)
+def test_runs(fresh, aiv_seed):
+    seen.append(aiv_seed)
+
+def test_order(shared):
+    assert seen == ["shared", "fresh", 0, "fresh ends", "fresh", 1, "fresh ends", "fresh", 2, "fresh ends"]
+"""
+
+
+def test_fixtures_are_fresh_for_each_schedule_and_shared_ones_stay(run: Run) -> None:
+    run(COUNT).assert_outcomes(passed=2)
+
+
+FAILS = """
+import pytest
+
+@pytest.mark.aiv(ranks=2, seeds=10)
+def test_group(aiv_group, aiv_seed):
+    assert aiv_group.run(lambda comm: comm.rank) == [0, 1]
+    assert aiv_seed != 7
+
+def test_next():
+    pass
+"""
+
+
+def test_a_failure_names_the_command_that_replays_it(run: Run, pytester: pytest.Pytester) -> None:
+    result = run(FAILS)
+    result.assert_outcomes(failed=1, passed=1)
+    (command,) = re.findall(r"^pytest (.*) --aiv-seed=7$", result.stdout.str(), re.MULTILINE)
+    replayed = pytester.runpytest_subprocess(command.strip("'"), "--aiv-seed=7")
+    replayed.assert_outcomes(failed=1)
+    pytester.runpytest_subprocess(command.strip("'"), "--aiv-seed=6").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("--aiv-seeds=7").assert_outcomes(passed=2)
+
+
+def test_an_error_of_a_fixture_ends_the_test(run: Run) -> None:
+    source = """
+import pytest
+
+@pytest.fixture
+def broken(aiv_seed):
+    assert aiv_seed < 2
+
+@pytest.mark.aiv(seeds=5)
+def test_it(broken):
+    pass
+
+@pytest.fixture
+def leaky(aiv_seed):
+    yield
+    assert aiv_seed < 2
+
+@pytest.mark.aiv(seeds=5)
+def test_leaky(leaky):
+    pass
+"""
+    result = run(source)
+    result.assert_outcomes(errors=2, passed=1)
+    assert len(re.findall(r"--aiv-seed=2$", result.stdout.str(), re.MULTILINE)) == 2
+
+
+def test_skips_are_skips(run: Run) -> None:
+    source = """
+import pytest
+
+@pytest.mark.aiv(seeds=5)
+def test_it():
+    pytest.skip("not here")
+"""
+    run(source).assert_outcomes(skipped=1)
+
+
+def test_with_xdist(run: Run) -> None:
+    result = run(FAILS, "-n", "2")
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["pytest *--aiv-seed=7"])
+
+
+def test_strict_is_the_default_and_can_be_changed(run: Run) -> None:
+    source = """
+import os
+import pytest
+
+@pytest.mark.aiv(seeds=3)
+def test_it(aiv_seed):
+    print(os.environ["AIVOPS_EMU_CHECK"], os.environ["AIVOPS_EMU_SEED"])
+"""
+    assert re.findall(r"strict \d", run(source, "-s").stdout.str(), re.MULTILINE) == [
+        "strict 0",
+        "strict 1",
+        "strict 2",
+    ]
+    assert re.findall(r"on \d", run(source, "-s", "--aiv-check=on").stdout.str(), re.MULTILINE) == ["on 0"]
+
+
+def test_an_emulator_that_is_in_use_already(run: Run) -> None:
+    source = """
+import aivops
+import pytest
+
+device = aivops.Device(0)
+
+@pytest.mark.aiv(seeds=3)
+def test_it():
+    pass
+"""
+    result = run(source)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the emulator was already used in this process*AIVOPS_EMU_CHECK=strict*"])
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        ("aiv(8, seeds=3)", "aiv(8): expected ranks=, seeds="),
+        ("aiv(rank=8)", "aiv(rank): expected ranks=, seeds="),
+        ("aiv(ranks=0)", "expected numbers from 1"),
+        ("aiv(ranks=[])", "expected numbers from 1"),
+        ("aiv(ranks=[1, 2])", "takes none of aiv_group, aiv_comm and aiv_ranks"),
+    ],
+)
+def test_marks_that_make_no_sense(run: Run, mark: str, words: str) -> None:
+    result = run(f"import pytest\n@pytest.mark.{mark}\ndef test_it():\n    pass\n")
+    assert result.ret != 0
+    assert words in result.stdout.str() + result.stderr.str()
+
+
+def test_a_fixture_without_the_mark(run: Run) -> None:
+    result = run("def test_it(aiv_group):\n    pass\n")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the test is not marked; put @pytest.mark.aiv*"])
+
+
+def test_more_ranks_than_devices_by_default(run: Run) -> None:
+    source = """
+import pytest
+
+@pytest.mark.aiv(ranks=12)
+def test_it(aiv_group):
+    assert aiv_group.size == 12
+"""
+    run(source).assert_outcomes(passed=1)
+
+
+def test_sessions_without_the_mark_import_nothing_of_it(run: Run) -> None:
+    source = """
+import sys
+
+def test_it():
+    ours = {name for name in sys.modules if name.split(".")[0] == "aivops"}
+    assert ours == {"aivops", "aivops.pytest_plugin"}
+    assert "numpy" not in sys.modules
+    assert "ctypes" not in sys.modules
+"""
+    run(source).assert_outcomes(passed=1)
+
+
+def test_loading_it_costs_little(tmp_path: Path) -> None:
+    """Measured in the interpreter that has pytest loaded already, as plugins are."""
+    program = """
+import sys, time, pytest
+best = 1.0
+for _ in range(5):
+    for name in [name for name in sys.modules if name.split(".")[0] == "aivops"]:
+        del sys.modules[name]
+    began = time.perf_counter()
+    import aivops.pytest_plugin
+    best = min(best, time.perf_counter() - began)
+print(best)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert float(done.stdout) < 0.02
