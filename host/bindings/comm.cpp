@@ -134,6 +134,9 @@ void register_comm(nb::module_& m) {
             "Both; ranks that are threads hand the GIL to each other once instead of twice.")
         .def("wait", &Communicator::wait, "stream"_a, "timeout"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
              "Wait for what is queued and raise what failed.")
+        .def("is_idle", &Communicator::is_idle, "Whether everything that was launched has been waited for.")
+        .def("find_awaited", &Communicator::find_awaited, "peers"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "The first of `peers` that a kernel of this rank waits for at this moment.")
         .def("stop", &Communicator::stop, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),
              "Make every call of this rank fail, those that wait at once.")
         .def("abort", &Communicator::abort, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),

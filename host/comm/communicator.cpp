@@ -95,6 +95,12 @@ Plan Communicator::launch(const Collective& call, const Buffer& input, const Buf
     situation.registered_output = regions_.hold(output);
     situation.apart = are_apart(input, output);
     const Plan plan = choose(situation, call.wish);
+    {
+        const std::lock_guard<std::mutex> lock(busy_mutex_);
+        if (std::find(busy_.begin(), busy_.end(), stream.handle()) == busy_.end()) {
+            busy_.push_back(stream.handle());
+        }
+    }
     enqueue(call, plan, input.pointer(), output.pointer(), stream);
     window_.memory().retain_on(stream);
     input.retain_on(stream);
@@ -162,11 +168,23 @@ void Communicator::enqueue(const Collective& call, const Plan& plan, void* input
     }
 }
 
+bool Communicator::is_idle() const {
+    const std::lock_guard<std::mutex> lock(busy_mutex_);
+    return busy_.empty();
+}
+
+std::optional<uint32_t> Communicator::find_awaited(const std::vector<uint32_t>& peers) const {
+    const std::optional<Stop> waiting = find_waiting(window_.read_control(), peers);
+    return waiting ? std::optional(waiting->peer) : std::nullopt;
+}
+
 void Communicator::wait(const Stream& stream, const Timeout& timeout) {
     try {
         if (const std::optional<Stop> other = synchronize(stream)) {
             throw_mismatch(*other, static_cast<int>(rank()));
         }
+        const std::lock_guard<std::mutex> lock(busy_mutex_);
+        busy_.erase(std::remove(busy_.begin(), busy_.end(), stream.handle()), busy_.end());
     } catch (const AclTimeoutError&) {
         std::vector<uint32_t> others;
         for (uint32_t peer = 0; peer < size(); ++peer) {

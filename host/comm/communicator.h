@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace aivops {
 
@@ -47,6 +48,12 @@ class Communicator {
     Buffer allocate(uint64_t bytes);
     void register_memory(const Buffer& buffer);
     void unregister_memory(const Buffer& buffer);
+
+    /// Whether everything that was launched has been waited for.
+    bool is_idle() const;
+
+    /// The first of `peers` that a kernel of this rank waits for at this moment.
+    std::optional<uint32_t> find_awaited(const std::vector<uint32_t>& peers) const;
 
     /// Makes every call of this rank fail from now on, those that wait at once. The first reason stays.
     void stop(const std::string& reason);
@@ -85,6 +92,8 @@ class Communicator {
     std::atomic<bool> stopped_{false};
     mutable std::mutex reason_mutex_;
     std::string reason_; // of the stop
+    mutable std::mutex busy_mutex_;
+    std::vector<aclrtStream> busy_; // with launches that were not waited for
     std::mutex scratch_mutex_;
     std::optional<Buffer> input_;
     std::optional<Buffer> output_;

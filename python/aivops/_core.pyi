@@ -494,6 +494,12 @@ class Communicator:
     def wait(self, stream: Stream, timeout: float | None) -> None:
         """Wait for what is queued and raise what failed."""
 
+    def is_idle(self) -> bool:
+        """Whether everything that was launched has been waited for."""
+
+    def find_awaited(self, peers: Sequence[int]) -> int | None:
+        """The first of `peers` that a kernel of this rank waits for at this moment."""
+
     def stop(self, reason: str) -> None:
         """Make every call of this rank fail, those that wait at once."""
 

@@ -17,6 +17,8 @@ from .errors import ForkError, InvalidValueError, PeerFailedError, describe
 
 Result = TypeVar("Result")
 
+_SECONDS_BETWEEN_LOOKS = 0.2
+
 
 class LocalGroup:
     """`size` ranks in this process, rank r on device r.
@@ -81,7 +83,9 @@ class LocalGroup:
         """Calls `function(communicator)` once per rank, all at once, and returns the results in rank order.
 
         A rank that raises aborts the others, which get `PeerFailedError` at once; its exception is raised
-        here, with its number in a note and in the attribute `rank`. The group is ready for another run then.
+        here, with its number in a note and in the attribute `rank`. A rank that returns while another waits
+        for it makes that one raise `PeerFailedError` within a second. Then the group is ready for another
+        run.
         """
         self._require_outside("run()")
         if not self._communicators:
@@ -92,6 +96,7 @@ class LocalGroup:
     def _run(self, function: Callable[[Communicator], Result]) -> list[Result]:
         ranks = [self._threads.submit(self._run_rank, function, comm) for comm in self._communicators]
         try:
+            self._watch(ranks)
             return _results(ranks)
         except BaseException:
             # A rank that raised has stopped the others already; anything else interrupted the caller.
@@ -99,6 +104,30 @@ class LocalGroup:
             wait(ranks)
             self._recover()
             raise
+
+    def _watch(self, ranks: Sequence[Future[Result]]) -> None:
+        """Until all have ended. A rank that has returned calls no more, so nobody may go on waiting for it."""
+        suspected = None
+        while wait(ranks, timeout=_SECONDS_BETWEEN_LOOKS).not_done:
+            found = self._find_wait_in_vain(ranks)
+            if found is not None and found == suspected:
+                waiting, returned = found
+                self._abort(
+                    f"rank {returned} returned from the function of run() while rank {waiting} waits for it; "
+                    "all ranks must make the same calls"
+                )
+            suspected = found
+
+    def _find_wait_in_vain(self, ranks: Sequence[Future[Result]]) -> tuple[int, int] | None:
+        """A rank that waits, and one that it waits for and that has returned with nothing left to do."""
+        cores = [comm._core for comm in self._communicators]
+        returned = [rank for rank, future in enumerate(ranks) if future.done() and cores[rank].is_idle()]
+        for rank, future in enumerate(ranks):
+            if returned and not future.done():
+                awaited = cores[rank].find_awaited(returned)
+                if awaited is not None:
+                    return rank, awaited
+        return None
 
     def _run_rank(self, function: Callable[[Communicator], Result], comm: Communicator) -> Result:
         self._rank_threads.add(threading.get_ident())
