@@ -106,7 +106,7 @@ class LocalGroup:
             raise
 
     def _watch(self, ranks: Sequence[Future[Result]]) -> None:
-        """Until all have ended. A rank that has returned calls no more, so nobody may go on waiting for it."""
+        """Until all have ended. A rank that has returned calls no more, so nobody may go on waiting."""
         suspected = None
         while wait(ranks, timeout=_SECONDS_BETWEEN_LOOKS).not_done:
             found = self._find_wait_in_vain(ranks)

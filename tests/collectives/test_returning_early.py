@@ -32,7 +32,7 @@ def test_a_call_fewer(group_of: Callable[[int], aivops.LocalGroup]) -> None:
         for _ in range(5 - comm.rank):
             comm.barrier()
 
-    with pytest.raises(aivops.PeerFailedError, match="rank 1 returned .* while rank 0 waits for it"):
+    with pytest.raises(aivops.PeerFailedError, match=r"rank 1 returned .* while rank 0 waits for it"):
         group.run(one_call_fewer)
 
 
