@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from . import _core, _toolkit
-from .errors import BinaryError
+from .errors import BinaryError, InvalidTypeError
 
 ENTRY_POINT_GROUP = "aivops.kernels"
 
@@ -36,12 +36,20 @@ class Binary(_core.Binary):
         super().__init__(loaded)
 
 
-def load_kernels(package: str, *, toolkit: _core.Toolkit | None = None) -> _core.KernelSet:
+def load_kernels(package: str | os.PathLike[str], *, toolkit: _core.Toolkit | None = None) -> _core.KernelSet:
     """The kernels that an installed distribution ships, for the toolkit in use.
 
-    :param package: name in the entry-point group ``aivops.kernels``, or a package with a ``kernels`` folder
+    :param package: name in the entry-point group ``aivops.kernels``, or a package with a ``kernels`` folder;
+        or the path of a folder with a ``manifest.json``
     :raises BinaryError: there is no such set, or it has nothing for this toolkit
     """
+    if isinstance(package, os.PathLike):
+        return _core.KernelSet.open(toolkit or _toolkit.current(), Path(package))
+    if not isinstance(package, str):
+        raise InvalidTypeError(
+            f"load_kernels(): a {type(package).__name__}, expected the name of a package or the path of a "
+            "folder"
+        )
     registered = {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}
     module = registered.get(package, package)
     try:

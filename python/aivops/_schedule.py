@@ -12,7 +12,8 @@ _NOT_STRICT = 207000  # ACL_ERROR_RT_FEATURE_NOT_SUPPORT
 
 def begin_schedule(seed: int) -> None:
     """From here on everything happens as in a process that starts with this seed. An NPU has no schedules."""
-    begin = getattr(ctypes.CDLL(str(_toolkit.current().library)), "aivopsEmuBeginSchedule", None)
+    library = ctypes.CDLL(str(_toolkit.current().library))
+    begin = getattr(library, "aivopsEmuBeginSchedule", None)
     if begin is None:
         return
     status = begin(ctypes.c_uint64(seed))
@@ -22,4 +23,5 @@ def begin_schedule(seed: int) -> None:
             "chosen; set AIVOPS_EMU_CHECK=strict before it is first used"
         )
     if status != 0:
-        raise ToolkitError(f"aivopsEmuBeginSchedule({seed}): failed with {status}")
+        library.aclGetRecentErrMsg.restype = ctypes.c_char_p
+        raise ToolkitError((library.aclGetRecentErrMsg() or b"").decode())

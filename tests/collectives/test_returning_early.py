@@ -15,13 +15,13 @@ def test_the_others_are_told_soon(group_of: Callable[[int], aivops.LocalGroup]) 
 
     def first_is_gone(comm: aivops.Communicator) -> None:
         if comm.rank != 0:
-            comm.all_reduce(np.ones(5))
+            comm.all_reduce(np.ones(5, np.float32))
 
     began = time.monotonic()
     with pytest.raises(aivops.PeerFailedError, match=r"rank 0 returned .* while rank [12] waits for it"):
         group.run(first_is_gone)
     assert time.monotonic() - began < 10
-    total = group.run(lambda comm: comm.all_reduce(np.ones(1))[0])  # the group goes on
+    total = group.run(lambda comm: comm.all_reduce(np.ones(1, np.float32))[0])  # the group goes on
     assert total == [3, 3, 3]
 
 

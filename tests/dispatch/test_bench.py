@@ -31,13 +31,21 @@ def test_figures_of_a_device(what: str, names: list[str]) -> None:
 
 def test_a_table_for_people() -> None:
     done = run_python(
-        MAIN, "bench", "copies", "--seconds", "0.01", "--sizes", "4096", AIVOPS_TOOLKIT="emulator"
+        MAIN, "bench", "copies", "--seconds", "0.01", "--sizes", "4K", AIVOPS_TOOLKIT="emulator"
     )
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("4 KiB") == 4
     title, head, *rows = done.stdout.splitlines()
     assert title == "copies on Ascend910B1 (aivops-emulator), until they are done"
     assert head.split() == ["copy", "median", "fastest", "…", "slowest", "calls", "GB/s"]
     assert len(rows) == 4
+
+
+@pytest.mark.parametrize("size", ["4k5", "K", "1.5M", "0", "-1K", "9999999999G"])
+def test_sizes_that_make_no_sense(size: str) -> None:
+    done = run_python(MAIN, "bench", "copies", f"--sizes={size}", AIVOPS_TOOLKIT="emulator")
+    assert done.returncode == 2
+    assert f"{size!r}: expected" in done.stderr
 
 
 def write(path: Path, **medians: float) -> Path:

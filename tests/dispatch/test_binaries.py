@@ -36,7 +36,9 @@ def test_bytes_are_as_good_as_a_path(kernels_path: Path) -> None:
 
 
 def test_an_unknown_kernel(binary: aivops.Binary) -> None:
-    with pytest.raises(aivops.InvalidValueError, match=r"has no kernel stor; it has .*store"):
+    with pytest.raises(
+        aivops.InvalidValueError, match=r"has no kernel stor \(did you mean store\?\); it has .*store"
+    ):
         binary.get_kernel("stor")
 
 
@@ -132,6 +134,14 @@ def test_a_kernel_set(device: aivops.Device, stream: aivops.Stream, make_set: Ma
     assert target.to_numpy()[0] == 9
     with pytest.raises(aivops.InvalidValueError, match="have no kernel echo for emulated-"):
         kernels.get_kernel("echo")
+    with pytest.raises(aivops.InvalidValueError, match=r"have no kernel stoer .*\(did you mean store\?\)"):
+        kernels.get_kernel("stoer")
+
+
+def test_a_folder_of_kernels(device: aivops.Device, make_set: MakeSet) -> None:
+    assert aivops.load_kernels(make_set()).kernel_names == ["store"]
+    with pytest.raises(aivops.InvalidTypeError, match="a list, expected the name of a package or the path"):
+        aivops.load_kernels(["store"])  # type: ignore[arg-type]
 
 
 def test_an_ascend_kernel_is_asked_of_a_set_without_any(device: aivops.Device, make_set: MakeSet) -> None:

@@ -54,7 +54,7 @@ RUN = (
     + """
 with aivops.LocalGroup(3) as group:
     took = interrupted(lambda: group.run(lambda comm: comm.rank == 0 and time.sleep(2) or comm.barrier()))
-    print(took, *group.run(lambda comm: comm.all_reduce(np.ones(1))[0]))
+    print(took, *group.run(lambda comm: comm.all_reduce(np.ones(1, np.float32))[0]))
 """
 )
 

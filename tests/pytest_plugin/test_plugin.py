@@ -158,7 +158,7 @@ def test_it(aiv_seed):
         "strict 1",
         "strict 2",
     ]
-    assert re.findall(r"on \d", run(source, "-s", "--aiv-check=on").stdout.str(), re.MULTILINE) == ["on 0"]
+    assert re.findall(r"\bon \d", run(source, "-s", "--aiv-check=on").stdout.str(), re.MULTILINE) == ["on 0"]
 
 
 def test_an_emulator_that_is_in_use_already(run: Run) -> None:

@@ -308,9 +308,9 @@ std::string KernelRun::timeout_message(int64_t stalled_ns) const {
 
 bool KernelRun::timed_out(int64_t now) {
     // Where pipes are late, a launch may have to wait long for its turn; it stalls only when everything does.
-    const bool waits_for_turn = settings().late && !schedule().desperate();
-    if (progress_ != seen_progress_ || waits_for_turn) {
-        seen_progress_ = progress_;
+    const uint64_t progress = settings().late ? machine().progress() : progress_;
+    if (progress != seen_progress_) {
+        seen_progress_ = progress;
         stalled_since_ = now;
         if (next_waiting_ns_ != kFirstWaitingNs) {
             next_waiting_ns_ = kFirstWaitingNs;

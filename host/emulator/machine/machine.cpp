@@ -13,6 +13,14 @@ Machine::Machine() {
     }
 }
 
+uint64_t Machine::progress() const {
+    uint64_t all = 0;
+    for (const std::unique_ptr<Device>& device : devices_) {
+        all += device->progress().load(std::memory_order_relaxed);
+    }
+    return all;
+}
+
 bool Machine::drive(uint32_t first, const std::function<bool()>& done, int64_t timeout_ms) {
     if (done()) {
         return true;

@@ -18,6 +18,9 @@ class Machine {
     Device& device(uint32_t index) { return *devices_[index]; }
     uint32_t device_count() const { return static_cast<uint32_t>(devices_.size()); }
 
+    /// Of all devices together, which take turns in strict mode.
+    uint64_t progress() const;
+
     /// Runs the work of `device`, and of other devices while it stalls, until `done`. False when `timeout_ms` passed
     /// before; -1 = no limit.
     bool drive(uint32_t device, const std::function<bool()>& done, int64_t timeout_ms = -1);

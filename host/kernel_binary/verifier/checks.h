@@ -2,6 +2,7 @@
 #ifndef AIVOPS_KERNEL_BINARY_VERIFIER_CHECKS_H
 #define AIVOPS_KERNEL_BINARY_VERIFIER_CHECKS_H
 
+#include "aivops/kernel_binary/nearest_name.h"
 #include "verifier/verify.h"
 
 namespace aivops::kernel_binary {
@@ -48,8 +49,6 @@ std::string counted(std::uint64_t count, std::string_view thing);
 std::string kernel_entity(std::string_view name);
 std::string section_entity(std::string_view name);
 
-// Of the candidates the one that differs least from `name`, empty when none is near.
-std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& candidates);
 // `mangled` is a C++ symbol of a function called `name`.
 bool is_mangled_form_of(std::string_view mangled, std::string_view name);
 

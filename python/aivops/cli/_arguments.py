@@ -6,6 +6,9 @@ import argparse
 import math
 import sys
 
+_MOST = sys.maxsize // 64  # its bytes and those of a few of its kind can still be reckoned
+_FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
 
 def count(text: str) -> int:
     """0 or more."""
@@ -17,14 +20,34 @@ def positive(text: str) -> int:
 
 
 def _between(least: int, text: str) -> int:
-    most = sys.maxsize // 64  # its bytes and those of a few of its kind can still be reckoned
     try:
         number = int(text)
     except ValueError:
         number = least - 1
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least} to {most}")
+    if not least <= number <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least} to {_MOST}")
     return number
+
+
+def size(text: str) -> int:
+    """Bytes: a whole number, or one with the suffix K, M or G, as of AIVOPS_EMU_MEMORY."""
+    number, factor = text, 1
+    if text[-1:].upper() in _FACTORS:
+        number, factor = text[:-1], _FACTORS[text[-1].upper()]
+    try:
+        count = int(number) * factor
+    except ValueError:
+        count = 0
+    if not 1 <= count <= _MOST:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected a number of bytes up to {_MOST}, such as 4096, 64K or 16M"
+        )
+    return count
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Separated by commas."""
+    return tuple(size(part) for part in text.split(","))
 
 
 def positives(text: str) -> tuple[int, ...]:

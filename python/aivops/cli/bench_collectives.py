@@ -49,10 +49,10 @@ def _register(subparsers: Any, name: str) -> None:
     )
     parser.add_argument(
         "--sizes",
-        type=_arguments.positives,
+        type=_arguments.sizes,
         default=DEFAULT_SIZES,
         metavar="BYTES,…",
-        help="bytes of one rank's input (default: 4 KiB … 16 MiB)",
+        help="bytes of one rank's input, with K, M or G if wanted (default: 4K … 16M)",
     )
     parser.add_argument(
         "--buffers", action="store_true", help="arrays of comm.empty() in device memory instead of numpy's"

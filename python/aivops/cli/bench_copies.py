@@ -21,11 +21,11 @@ def register(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--sizes",
-        type=_arguments.positive,
+        type=_arguments.size,
         nargs="+",
         default=SIZES,
         metavar="BYTES",
-        help="default: 4 KiB … 16 MiB",
+        help="with K, M or G if wanted (default: 4K … 16M)",
     )
     parser.add_argument(
         "--seconds", type=_arguments.seconds, default=0.3, help="time to spend on each line (default: 0.3)"

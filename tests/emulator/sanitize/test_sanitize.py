@@ -210,6 +210,7 @@ acl.synchronize()
         "--",
         *program(script, kernels),
     )
+    assert done.returncode == 1
     (finding,) = document_of(done)["findings"]
     assert (finding["category"], finding["kernel"]) == ("timeout", "relay")
     assert "nothing had moved for" in finding["message"]

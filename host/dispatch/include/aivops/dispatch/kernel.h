@@ -4,6 +4,9 @@
 
 #include "aivops/dispatch/binary.h"
 #include "aivops/dispatch/launch_config.h"
+#include "aivops/kernel_binary/nearest_name.h"
+
+#include <string_view>
 
 namespace aivops {
 
@@ -108,6 +111,15 @@ class Kernel {
     detail::KernelState* state_;
 };
 
+namespace detail {
+
+inline std::string suggest(const std::string& wrong, const std::vector<std::string_view>& names) {
+    const std::string_view nearest = kernel_binary::nearest_name(wrong, names);
+    return nearest.empty() ? "" : " (did you mean " + std::string(nearest) + "?)";
+}
+
+} // namespace detail
+
 inline Kernel Binary::get_kernel(const std::string& name) const {
     for (const auto& kernel : state_->kernels) {
         if (kernel->description.name == name) {
@@ -115,11 +127,13 @@ inline Kernel Binary::get_kernel(const std::string& name) const {
         }
     }
     std::string known;
+    std::vector<std::string_view> names;
     for (const auto& kernel : state_->kernels) {
         known += (known.empty() ? "" : ", ") + kernel->description.name;
+        names.push_back(kernel->description.name);
     }
-    throw InvalidValueError(state_->describe() + ": has no kernel " + name + "; it has " +
-                            (known.empty() ? "none" : known));
+    throw InvalidValueError(state_->describe() + ": has no kernel " + name + detail::suggest(name, names) +
+                            "; it has " + (known.empty() ? "none" : known));
 }
 
 } // namespace aivops

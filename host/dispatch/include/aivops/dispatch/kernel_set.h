@@ -43,8 +43,12 @@ class KernelSet {
     Kernel get_kernel(const std::string& name) const {
         const auto found = entry_of_kernel_.find(name);
         if (found == entry_of_kernel_.end()) {
+            std::vector<std::string_view> names;
+            for (const auto& entry : entry_of_kernel_) {
+                names.push_back(entry.first);
+            }
             throw InvalidValueError("Kernels at " + folder_.string() + ": have no kernel " + name + " for " +
-                                    toolkit_.machine() + ", " + toolkit_.architecture());
+                                    toolkit_.machine() + ", " + toolkit_.architecture() + detail::suggest(name, names));
         }
         return load(found->second).get_kernel(name);
     }
