@@ -9,8 +9,16 @@ import sys
 import time
 from pathlib import Path
 
-START = """
-import os, signal, sys, threading, time
+# Shells start programs in the background with the signal ignored, and children inherit that.
+HEARS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
+START = (
+    HEARS
+    + """
+import os, sys, threading, time
 import numpy as np
 import aivops
 
@@ -26,6 +34,7 @@ def interrupted(wait):
     except KeyboardInterrupt:
         return time.monotonic() - sent[0]
 """
+)
 
 # A kernel that waits for a flag, until the host writes it.
 DEVICE = (
@@ -98,7 +107,7 @@ aivops.Binary(sys.argv[1]).get_kernel("wait_for").launch(stream, flag, 1)
 print("waiting", flush=True)
 stream.synchronize()
 """
-    command = [sys.executable, "-c", program, str(kernels_path)]
+    command = [sys.executable, "-c", HEARS + program, str(kernels_path)]
     with subprocess.Popen(
         command,
         env={**os.environ, "AIVOPS_TOOLKIT": "emulator"},
@@ -134,7 +143,7 @@ with aivops.Communicator.from_env() as comm:
         comm.barrier()
 """
     source = tmp_path / "rank.py"
-    source.write_text(program)
+    source.write_text(HEARS + program)
     done = subprocess.run(
         [sys.executable, "-m", "aivops", "run", "--no-prefix", "-n", "2", sys.executable, source],
         env={**os.environ, "AIVOPS_TOOLKIT": "emulator"},

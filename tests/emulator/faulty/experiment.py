@@ -20,7 +20,7 @@ STOP_ON_FAILURE = 1
 NOT_DONE = 507046  # from a call that waits PATIENCE_MS at most
 PATIENCE_MS = 2
 WINDOW_BYTES = 4 * (256 + 12 * 8)  # of a block, as in twins.h
-DEADLOCK_US, TIMEOUT_US = 50_000, 12_500_000
+HANGING_US, TIMEOUT_US = 50_000, 12_500_000
 
 
 class Ranks:
@@ -150,8 +150,10 @@ def main(toolkit: Path, binary_path: Path) -> None:
         too_many = fault.more_blocks if twin == "wrong" else 0
         setup = Setup(ranks, blocks, count, calls)
         run = Ranks(acl, setup, 48 + too_many if too_many else blocks, seed)
-        deadlock = twin == "wrong" and fault.category in ("deadlock", "synccheck")
-        run.launch(binary, kernel, not too_many, DEADLOCK_US if deadlock else TIMEOUT_US)
+        hangs = twin == "wrong" and any(
+            category in fault.category for category in ("deadlock", "synccheck", "timeout")
+        )
+        run.launch(binary, kernel, not too_many, HANGING_US if hangs else TIMEOUT_US)
         code, message = run.wait()
         wrong = run.wrong_calls(fault.result) if code == 0 else []
         run.close()

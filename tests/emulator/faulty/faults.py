@@ -451,8 +451,8 @@ FAULTS = (
     race("window_overrun", "fill", "poll", UNORDERED_CORES, says=GM_RACE, result=of_next_rank, ranks=2),
     Fault(
         "flag_taken_back",
-        "timeout",
-        ("nothing moved",),
+        "timeout or racecheck",
+        (),
         (),
         UNORDERED_CORES,
         of_next_rank,
