@@ -1,10 +1,13 @@
-"""Program of test_strict: every algorithm, or all_gather of the named kernels, with the emulator's strict checks."""
+"""Program of test_strict: FIRST SEEDS [KERNELS FOLDER]. So many seeds, one after the other in a group of their own, of
+every algorithm or of all_gather of the named kernels, with the emulator's strict checks.
+"""
 
 import sys
 from pathlib import Path
 
 import aivops
 import numpy as np
+from aivops._schedule import begin_schedule
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from collectives.cases import every_algorithm
@@ -21,18 +24,33 @@ def around_the_ring(comm: aivops.Communicator) -> bool:
     return bool((out == before).all())
 
 
-def main(kernels: str = "aivops", folder: str = "") -> None:
-    sys.path.insert(0, folder)
+def all_operators() -> None:
+    with aivops.LocalGroup(3, window_bytes=400_000, blocks=2) as group:
+        for turn, count in enumerate((0, 7, 3000)):
+            assert all(group.run(lambda comm, c=count, t=turn: every_algorithm(comm, c, t)))
+        assert all(group.run(around_the_ring))
+
+
+def repeated_all_gather(kernels: str) -> None:
     with aivops.LocalGroup(3, window_bytes=400_000, blocks=2, kernels=kernels) as group:
-        if kernels == "aivops":
-            for turn, count in enumerate((0, 7, 3000)):
-                assert all(group.run(lambda comm, c=count, t=turn: every_algorithm(comm, c, t)))
-            assert all(group.run(around_the_ring))
-        else:
-            for call in range(4):
-                group.run(lambda comm, call=call: comm.all_gather(np.full(3000, call * 8 + comm.rank)))
-    print("clean")
+        for call in range(4):
+            group.run(lambda comm, call=call: comm.all_gather(np.full(3000, call * 8 + comm.rank)))
+
+
+def main(first: int, seeds: int, kernels: str = "", folder: str = "") -> None:
+    sys.path.insert(0, folder)
+    for seed in range(first, first + seeds):
+        begin_schedule(seed)
+        try:
+            if kernels:
+                repeated_all_gather(kernels)
+            else:
+                all_operators()
+        except Exception:
+            print(f"seed {seed}:", file=sys.stderr)
+            raise
+    print(f"{seeds} clean")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])
