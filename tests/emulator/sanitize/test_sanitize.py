@@ -316,10 +316,12 @@ def test_an_interrupt_ends_the_programs(
     pids = tmp_path / "pids"
     script = f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n')\n" + TWO_FAULTS
     script += f"if len(open({str(pids)!r}).readlines()) > 1: time.sleep(600)"
+    # Shells start programs in the background with SIGINT ignored, and children inherit that.
+    hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     command = [
         sys.executable,
-        "-m",
-        "aivops",
+        "-c",
+        hears + "import sys; from aivops.cli import main; sys.exit(main())",
         "sanitize",
         "--no-sweep",
         "--seeds",
