@@ -498,7 +498,9 @@ class Communicator:
         """Whether everything that was launched has been waited for."""
 
     def find_awaited(self, peers: Sequence[int]) -> int | None:
-        """The first of `peers` that a kernel of this rank waits for at this moment."""
+        """
+        The first of `peers` that a kernel of this rank waits for at this moment.
+        """
 
     def stop(self, reason: str) -> None:
         """Make every call of this rank fail, those that wait at once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -95,14 +96,18 @@ def test_unequal_types_are_told_with_both_calls(group_of: GroupOf) -> None:
 
 
 def test_a_peer_that_never_comes() -> None:
+    given_up = threading.Event()
     with aivops.LocalGroup(3, timeout=0.2) as group:
 
         def call(comm: aivops.Communicator) -> None:
             comm.all_gather(np.zeros(4))
-            if comm.rank != 1:
+            if comm.rank == 1:
+                given_up.wait(60)
+                return
+            try:
                 comm.all_gather(np.zeros(4))
-            else:
-                time.sleep(1)
+            finally:
+                given_up.set()
 
         with pytest.raises(aivops.PeerTimeoutError, match=r"rank [02] waited in vain for rank 1") as caught:
             group.run(call)
@@ -114,11 +119,17 @@ def test_a_peer_that_never_comes() -> None:
 
 
 def test_a_receiver_whose_sender_never_comes() -> None:
+    given_up = threading.Event()
     with aivops.LocalGroup(2, timeout=0.2) as group:
 
         def call(comm: aivops.Communicator) -> None:
-            if comm.rank == 1:
+            if comm.rank == 0:
+                given_up.wait(60)
+                return
+            try:
                 comm.recv(0, np.zeros(4))
+            finally:
+                given_up.set()
 
         with pytest.raises(aivops.PeerTimeoutError, match=r"rank 1 waited in vain for rank 0") as caught:
             group.run(call)

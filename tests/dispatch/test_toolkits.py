@@ -131,7 +131,7 @@ def test_a_damaged_record(no_npu: tuple[Path, Path], tmp_path: Path) -> None:
     [
         ("AIVOPS_EMU_DEVICES", "0", "AIVOPS_EMU_DEVICES"),
         ("AIVOPS_EMU_SOC", "Ascend910B", "one of: Ascend910B1"),
-        ("AIVOPS_EMU_CHECK", "foo", "off, on or strict"),
+        ("AIVOPS_EMU_CHECK", "foo", "off, on, late or strict"),
     ],
 )
 def test_wrong_settings_of_the_emulator_are_named(

@@ -19,7 +19,7 @@ memory = [acl.malloc(1 << 16) for _ in range(2)]
 for _ in range(3):
     launch("copy_without_barrier", 4, "QQ", *memory)
     acl.synchronize()
-    launch("reuse_too_early", 1, "QQ", *memory)
+    launch("read_too_early", 1, "QQ", *memory)
     acl.synchronize()
     launch("copy_with_barrier", 1, "QQ", *memory)
     acl.ok(acl.synchronize())
@@ -32,7 +32,7 @@ def test_each_fault_is_reported_once(program: Program, sanitize: Sanitize, races
     document = document_of(done)
     assert {(f["category"], f["kernel"], f["runs"]) for f in document["findings"]} == {
         ("racecheck", "copy_without_barrier", 3),
-        ("racecheck", "reuse_too_early", 3),
+        ("racecheck", "read_too_early", 3),
     }
     assert len(document["findings"]) == 2
     assert document["failures"] == document["doubts"] == []
