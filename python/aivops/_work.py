@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ class Work:
     def __init__(self, finish: Callable[[], Any], plan: _core.Plan) -> None:
         self._finish: Callable[[], Any] | None = finish
         self._result: Any = None
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
+        self._waiting = threading.Lock()  # threads may share a handle, and all get the same
         self._plan = plan
 
     @property
@@ -29,12 +31,13 @@ class Work:
 
     def wait(self) -> Any:
         """The result, once it is there; raises what the call failed with. Waiting again gives the same."""
-        if self._finish is not None:
-            finish, self._finish = self._finish, None
-            try:
-                self._result = finish()
-            except BaseException as error:
-                self._error = error
+        with self._waiting:
+            if self._finish is not None:
+                try:
+                    self._result = self._finish()
+                except Exception as error:
+                    self._error = error
+                self._finish = None  # not when a wait is interrupted: the next one goes on
         if self._error is not None:
             raise self._error
         return self._result

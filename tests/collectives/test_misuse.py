@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import aivops
 import numpy as np
@@ -30,6 +33,32 @@ def test_a_handle_fails_as_often_as_it_is_waited_for() -> None:
         for _ in range(2):
             with pytest.raises(aivops.PeerTimeoutError):
                 work.wait()
+
+
+def test_threads_that_wait_for_one_handle_get_the_same() -> None:
+    with aivops.LocalGroup(2) as group, ThreadPoolExecutor(2) as pool:
+        first, second = group.communicators
+        work = first.all_reduce(np.ones(4, np.float32), async_op=True)
+        waits = [pool.submit(work.wait) for _ in range(2)]
+        time.sleep(0.1)
+        assert not any(wait.done() for wait in waits)
+        second.all_reduce(np.ones(4, np.float32), async_op=True).wait()
+        results = [wait.result() for wait in waits]
+        assert results[0] is results[1] is work.wait()
+        assert results[0].tolist() == [2.0] * 4
+
+
+def test_an_interrupted_wait_can_be_repeated() -> None:
+    with aivops.LocalGroup(2) as group:
+        first, second = group.communicators
+        work = first.all_reduce(np.ones(4, np.float32), async_op=True)
+        timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            work.wait()
+        timer.join()
+        second.all_reduce(np.ones(4, np.float32), async_op=True).wait()
+        assert work.wait().tolist() == [2.0] * 4
 
 
 def test_overlapping_buffers_are_refused(group_of: GroupOf) -> None:
