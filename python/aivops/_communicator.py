@@ -69,11 +69,17 @@ class Communicator(Collectives):
     ) -> Communicator:
         """This process's rank of a job that `aivops run`, torchrun, mpirun or srun started on this machine.
 
-        Every process of the job calls it, as often as the others; it waits `join_timeout` seconds for them.
+        Every process of the job calls it, as often as the others; it waits `join_timeout` seconds for them,
+        with `inf` for ever.
         `device` is the local rank unless given. MASTER_PORT only tells jobs apart, it stays free.
         """
         if not join_timeout > 0:
             raise InvalidValueError(f"Communicator.from_env(): join_timeout is {join_timeout}, not seconds")
+        if timeout is not None and not timeout > 0:  # before the others wait for this rank
+            raise InvalidValueError(
+                f"timeout: {timeout:g} s is not a time limit; give seconds above 0, infinity for never, or "
+                "nothing for the default"
+            )
         place = find_place(os.environ)
         rendezvous = Rendezvous(place, join_timeout, _MEETING_SECONDS if timeout is None else timeout)
         try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .errors import InvalidValueError
+
+_MOST_DIGITS = 6  # more than any job's ranks have
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,9 @@ def _place(launcher: _Launcher, environment: Mapping[str, str]) -> Place:
 
 def _number(name: str, environment: Mapping[str, str]) -> int:
     text = environment[name]
-    if not (text.isascii() and text.isdigit()):
-        raise InvalidValueError(f"Communicator.from_env(): {name} is {text!r}, expected a number from 0 on")
+    if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+        raise InvalidValueError(
+            f"Communicator.from_env(): {name} is {reprlib.repr(text)}, expected a number from 0 on "
+            f"of at most {_MOST_DIGITS} digits"
+        )
     return int(text)

@@ -26,6 +26,7 @@ from .errors import BootstrapError, BootstrapTimeoutError, Error, PeerDiedError,
 
 _RETRY_SECONDS = 0.02
 _HELLO_SECONDS = 10.0  # from the connection to the first word
+_SELECT_SECONDS = 86400.0  # selectors take no more than some weeks at once
 _GRACE_SECONDS = 5.0  # for rank 0 to say itself who is missing
 _HEADER = struct.Struct("<cQ")  # kind and length of what follows
 _LENGTH = struct.Struct("<Q")
@@ -121,8 +122,8 @@ class Rendezvous:
             _listen(listener, address)
             selector.register(listener, selectors.EVENT_READ)
             while len(self._links) < self.size - 1:
-                ready = selector.select(max(deadline - time.monotonic(), 0))
-                if not ready:
+                ready = selector.select(_seconds_until(deadline))
+                if not ready and time.monotonic() >= deadline:
                     missing = set(range(1, self.size)) - set(self._links)
                     self._refuse(
                         BootstrapTimeoutError(
@@ -211,8 +212,8 @@ class Rendezvous:
             for link in links:
                 selector.register(link.socket, selectors.EVENT_READ, link)
             while waiting:
-                ready = selector.select(max(deadline - time.monotonic(), 0))
-                if not ready:
+                ready = selector.select(_seconds_until(deadline))
+                if not ready and time.monotonic() >= deadline:
                     raise BootstrapTimeoutError(
                         f"Communicator: rank {self.rank} waited for {_ranks(waiting)} for "
                         f"{self._timeout:g} s in vain; all ranks must make the same calls"
@@ -266,6 +267,11 @@ class _Link:
         error = PeerDiedError(f"Communicator: {self.name} has ended, or closed its communicator")
         error.peer = self.rank
         return error
+
+
+def _seconds_until(deadline: float) -> float:
+    """For one select, which may end before `deadline`."""
+    return min(max(deadline - time.monotonic(), 0), _SELECT_SECONDS)
 
 
 def _listen(listener: socket.socket, address: str) -> None:

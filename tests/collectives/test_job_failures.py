@@ -287,6 +287,8 @@ def test_a_rank_without_device_is_told_to_all() -> None:
         ({"RANK": "0", "WORLD_SIZE": "2"}, "RANK is set and MASTER_ADDR and MASTER_PORT not"),
         ({"RANK": "one", "WORLD_SIZE": "2"}, "RANK is 'one', expected a number from 0 on"),
         ({"RANK": "-1", "WORLD_SIZE": "2"}, "RANK is '-1', expected a number from 0 on"),
+        ({"RANK": "0", "WORLD_SIZE": "9" * 5000}, "WORLD_SIZE is '999999999999...9999999999999', expected"),
+        ({"RANK": "1" * 5000, "WORLD_SIZE": "2"}, "expected a number from 0 on of at most 6 digits"),
         ({"RANK": "2", "WORLD_SIZE": "2"}, "RANK is 2 and WORLD_SIZE is 2, expected a rank of 0 to 1"),
         (
             {"RANK": "0", "WORLD_SIZE": "16", "LOCAL_WORLD_SIZE": "8"},
@@ -309,3 +311,28 @@ def test_environments_that_make_no_sense(
     with pytest.raises(ValueError, match=r"Communicator\.from_env\(\): ") as raised:
         aivops.Communicator.from_env()
     assert text in str(raised.value)
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan")])
+def test_a_timeout_that_is_none_is_refused_before_ranks_meet(
+    timeout: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in rank_environment(0, 2, "nobody else comes").items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(aivops.InvalidValueError, match=r"timeout: .* is not a time limit"):
+        aivops.Communicator.from_env(timeout=timeout)
+    with pytest.raises(aivops.InvalidValueError, match=r"join_timeout is .*, not seconds"):
+        aivops.Communicator.from_env(join_timeout=timeout)
+
+
+def test_ranks_that_wait_for_ever_meet() -> None:
+    with started_job(f"{MODULE}:join_for_ever", 2) as processes:
+        assert outputs(processes) == ["[2, 2, 2]\n"] * 2
+
+
+def join_for_ever() -> None:
+    sums = []
+    for seconds in (1e8, 1e300, float("inf")):
+        with join(timeout=float("inf"), join_timeout=seconds) as comm:
+            sums.append(int(comm.all_reduce(np.ones(1, np.int32))[0]))
+    print(sums)
