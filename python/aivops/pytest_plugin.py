@@ -6,11 +6,13 @@ PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import inspect
 import os
 import shlex
-from collections.abc import Generator, Iterator, Sequence
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +26,8 @@ CHECK = "AIVOPS_EMU_CHECK"
 SEED = "AIVOPS_EMU_SEED"
 DEVICES = "AIVOPS_EMU_DEVICES"
 DEVICES_OF_EMULATOR = 8  # unless the variable says otherwise
+MOST_RANKS = 64  # of any group
+MOST_SEED = 2**64 - 1
 GROUP_OPTIONS = {"blocks", "kernels", "timeout", "window_bytes"}
 
 _seed_of_item = pytest.StashKey[int]()
@@ -45,25 +49,27 @@ class _Mark:
             return None
         options = dict(mark.kwargs)
         ranks, seeds = options.pop("ranks", 1), options.pop("seeds", 1)
-        counts = (ranks,) if isinstance(ranks, int) else tuple(ranks)
+        is_list = isinstance(ranks, Iterable)
+        counts = tuple(ranks) if is_list else (ranks,)
         unknown = sorted(set(options) - GROUP_OPTIONS)
         if mark.args or unknown:
             found = ", ".join([*map(repr, mark.args), *unknown])
             raise pytest.UsageError(
                 f"{item.nodeid}: aiv({found}): expected ranks=, seeds=, {'=, '.join(sorted(GROUP_OPTIONS))}="
             )
-        if not counts or not all(isinstance(count, int) and count > 0 for count in (*counts, seeds)):
+        numbers = all(isinstance(count, int) and count > 0 for count in (*counts, seeds))
+        if not counts or not numbers or max(counts) > MOST_RANKS:
             raise pytest.UsageError(
-                f"{item.nodeid}: aiv(ranks={ranks!r}, seeds={seeds!r}): expected numbers from 1, and "
-                "for ranks also a list of them"
+                f"{item.nodeid}: aiv(ranks={ranks!r}, seeds={seeds!r}): expected numbers from 1, for "
+                f"ranks up to {MOST_RANKS} or a list of them"
             )
-        return cls(counts, not isinstance(ranks, int), seeds, options)
+        return cls(counts, is_list, seeds, options)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     options = parser.getgroup("aiv", "tests with the mark aiv, on emulated devices")
-    options.addoption("--aiv-seeds", type=_at_least(1), metavar="N", help="run each by N schedules")
-    options.addoption("--aiv-seed", type=_at_least(0), metavar="S", help="run each by this schedule only")
+    options.addoption("--aiv-seeds", type=_number_from(1), metavar="N", help="run each by N schedules")
+    options.addoption("--aiv-seed", type=_number_from(0), metavar="S", help="run each by this schedule only")
     options.addoption(
         "--aiv-check",
         choices=["off", "on", "strict"],
@@ -71,11 +77,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _at_least(least: int) -> Any:
+def _number_from(least: int) -> Any:
     def number(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise ValueError(text)
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= MOST_SEED:
+            raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least} to {MOST_SEED}")
         return value
 
     return number
@@ -206,8 +215,28 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     arguments = {name: value for name, value in pyfuncitem.funcargs.items() if name in names}
     group = cast("LocalGroup", pyfuncitem.funcargs["aiv_group"])
-    group.run(lambda comm: pyfuncitem.obj(**{**arguments, "aiv_comm": comm}))
+    returned = group.run(lambda comm: pyfuncitem.obj(**{**arguments, "aiv_comm": comm}))
+    for value in returned:
+        _require_nothing(pyfuncitem.nodeid, value)
     return True
+
+
+def _require_nothing(nodeid: str, value: object) -> None:
+    """As pytest does with what a test returns: a coroutine is a test that has not run."""
+    if hasattr(value, "__await__") or hasattr(value, "__aiter__"):
+        pytest.fail(
+            "async def functions cannot take aiv_comm: every rank runs the test in a thread of its own; "
+            "call asyncio.run() in it",
+            pytrace=False,
+        )
+    if value is not None:
+        warnings.warn(
+            pytest.PytestReturnNotNoneWarning(
+                f"Test functions should return None, but {nodeid} returned {type(value)!r}.\n"
+                "Did you mean to use `assert` instead of `return`?"
+            ),
+            stacklevel=2,
+        )
 
 
 @pytest.fixture

@@ -184,6 +184,10 @@ def test_it():
         ("aiv(rank=8)", "aiv(rank): expected ranks=, seeds="),
         ("aiv(ranks=0)", "expected numbers from 1"),
         ("aiv(ranks=[])", "expected numbers from 1"),
+        ("aiv(ranks=None)", "aiv(ranks=None, seeds=1): expected numbers from 1"),
+        ("aiv(ranks=2.0)", "aiv(ranks=2.0, seeds=1): expected numbers from 1"),
+        ("aiv(ranks=65)", "for ranks up to 64"),
+        ("aiv(ranks=[1, 65])", "for ranks up to 64"),
         ("aiv(ranks=[1, 2])", "takes none of aiv_group, aiv_comm and aiv_ranks"),
     ],
 )
@@ -191,6 +195,28 @@ def test_marks_that_make_no_sense(run: Run, mark: str, words: str) -> None:
     result = run(f"import pytest\n@pytest.mark.{mark}\ndef test_it():\n    pass\n")
     assert result.ret != 0
     assert words in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**64), "9" * 5000, "one"])
+def test_seeds_that_are_none(run: Run, seed: str) -> None:
+    result = run(SUM, f"--aiv-seed={seed}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"expected a whole number from 0 to {2**64 - 1}" in result.stderr.str()
+
+
+@pytest.mark.parametrize("body", ["assert False", "yield"])
+def test_a_coroutine_is_no_test_that_has_run(run: Run, body: str) -> None:
+    result = run(f"import pytest\n@pytest.mark.aiv(ranks=2)\nasync def test_it(aiv_comm):\n    {body}\n")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*async def functions cannot take aiv_comm*"])
+
+
+def test_what_a_test_returns_is_warned_about(run: Run) -> None:
+    source = (
+        "import pytest\n@pytest.mark.aiv(ranks=2)\ndef test_it(aiv_comm):\n    return aiv_comm.rank == 7\n"
+    )
+    run(source).stdout.fnmatch_lines(["*PytestReturnNotNoneWarning*returned <class 'bool'>*"])
+    run(source, "-W", "error").assert_outcomes(failed=1)
 
 
 def test_a_fixture_without_the_mark(run: Run) -> None:
