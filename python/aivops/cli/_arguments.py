@@ -63,6 +63,13 @@ def seconds(text: str) -> float:
     return number
 
 
+def time_limit(text: str) -> float:
+    number = seconds(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected more than 0 seconds")
+    return number
+
+
 def finite(text: str) -> float:
     try:
         number = float(text)

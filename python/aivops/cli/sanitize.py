@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from ..errors import Error
-from ..sanitizing import HOLD_NOTHING, Schedule, Summary, run_schedules, seeded, sweep
+from ..sanitizing import HOLD_NOTHING, RUN_SECONDS, Schedule, Summary, run_schedules, seeded, sweep
 from ..sanitizing._sarif import sarif_document
 from ..sanitizing._summary import TOOLS
 from ..sanitizing._text import render_text
@@ -60,8 +60,8 @@ def register(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=_arguments.seconds,
-        default=600.0,
+        type=_arguments.time_limit,
+        default=RUN_SECONDS,
         metavar="SECONDS",
         help="for each run (default: %(default)g)",
     )
@@ -73,7 +73,7 @@ def register(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    summary = Summary([args.program, *args.arguments], args.tool)
+    summary = Summary([args.program, *args.arguments], args.tool, args.timeout)
     runs = run_schedules(
         summary.command,
         _schedules(args, summary),

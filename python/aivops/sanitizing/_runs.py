@@ -20,6 +20,7 @@ from ._schedules import Schedule
 
 TAIL_BYTES = 1 << 16  # of a program's output, which is kept for the case that it fails
 POLL_SECONDS = 0.02
+RUN_SECONDS = 600.0  # for one, unless told otherwise
 GRACE_SECONDS = 3.0  # from SIGTERM to SIGKILL
 DRAIN_SECONDS = 0.5  # for output of processes that the program left behind
 
@@ -80,7 +81,7 @@ def run_schedules(
     schedules: Iterable[Schedule],
     *,
     jobs: int = 1,
-    timeout: float = 600.0,
+    timeout: float = RUN_SECONDS,
     pass_on: bool = False,
 ) -> Generator[Run, None, None]:
     """Yields each run as it ends. Closing the iterator ends what still runs.

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._processes import signal_name
 from ._reports import Finding, Severity, Sweepable
-from ._runs import Run
+from ._runs import RUN_SECONDS, Run
 from ._schedules import Schedule
 
 # What belongs to which tool, in the words of the field. A peer that has ended is a consequence, not a fault.
@@ -64,6 +64,7 @@ class Summary:
 
     command: Sequence[str]
     tool: str = "all"
+    timeout: float = RUN_SECONDS
     runs: int = 0
     processes: int = 0
     launches: int = 0
@@ -119,7 +120,8 @@ class Summary:
     def replay(self, schedule: Schedule) -> list[str]:
         """The command that runs one schedule again."""
         tool = [] if self.tool == "all" else ["--tool", self.tool]
-        return ["aivops", "sanitize", *tool, *schedule.options, "--", *self.command]
+        timeout = [] if self.timeout == RUN_SECONDS else ["--timeout", str(self.timeout)]
+        return ["aivops", "sanitize", *tool, *timeout, *schedule.options, "--", *self.command]
 
     def document(self) -> dict[str, Any]:
         """For JSON."""

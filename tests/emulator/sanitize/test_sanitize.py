@@ -223,6 +223,7 @@ def test_a_host_that_hangs(program: Program, sanitize: Sanitize, kernels: Path) 
     done = sanitize("--no-sweep", "--seeds", 1, "--timeout", 3, "--", *program(script, kernels))
     assert done.returncode == 1
     assert "the program did not end in time, and no check had found anything" in done.stdout
+    assert "replay: aivops sanitize --timeout 3.0 --seed 0 -- " in done.stdout
 
 
 def test_ranks_that_are_processes(program: Program, sanitize: Sanitize, races: Path) -> None:
@@ -352,5 +353,6 @@ def test_wrong_usage(sanitize: Sanitize) -> None:
         ["--tool", "nocheck", "--", "true"],
         [],
         ["--seed", "-1", "x"],
+        ["--timeout", "0", "--", "true"],
     ):
         assert sanitize(*words).returncode == 2
