@@ -18,6 +18,8 @@ from .errors import InvalidTypeError, InvalidValueError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_MOST_ROWS = 2**53
+
 
 class Collectives:
     """What every rank of a communicator can call; all make the same calls in the same order.
@@ -194,7 +196,7 @@ class Collectives:
                 f"{[str(o.array.dtype) for o in operands]}; they may differ on axis 0 only"
             )
         sent = np.array([o.shape[0] for o in operands], np.int64)
-        matrix = np.asarray(self._ask(sent, options) if counts is None else counts, np.int64)
+        matrix = _lengths(call, self._ask(sent, options) if counts is None else counts)
         if matrix.shape != (self.size, self.size) or (matrix < 0).any() or (matrix[self.rank] != sent).any():
             raise InvalidValueError(
                 f"{call.name}: counts are {matrix.tolist()}, expected {self.size} rows of {self.size} "
@@ -316,7 +318,7 @@ class Collectives:
 
     def _counts(self, call: Call, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Checked lengths by rank."""
-        rows = np.asarray(counts, np.int64)
+        rows = _lengths(call, counts)
         if rows.shape != (self.size,) or (rows < 0).any():
             raise InvalidValueError(
                 f"{call.name}: counts are {rows.tolist()}, expected {self.size} lengths, one per rank"
@@ -336,3 +338,16 @@ class Collectives:
                 f"{call.name}: the peer is rank {rank}, expected 0 to {self.size - 1} "
                 f"and not {self.rank} itself"
             )
+
+
+def _lengths(call: Call, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Whole numbers, few enough to be added up."""
+    try:
+        lengths = np.asarray(counts)
+    except ValueError:  # rows of different lengths
+        lengths = np.asarray(None)
+    if lengths.size and lengths.dtype.kind not in "iu":
+        raise InvalidValueError(f"{call.name}: counts are {counts!r}, expected whole numbers")
+    if lengths.sum(dtype=np.float64) > _MOST_ROWS:
+        raise InvalidValueError(f"{call.name}: counts are {counts!r}, more than any memory holds")
+    return lengths.astype(np.int64, copy=False)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import aivops
 import numpy as np
@@ -59,6 +60,29 @@ def test_an_interrupted_wait_can_be_repeated() -> None:
         timer.join()
         second.all_reduce(np.ones(4, np.float32), async_op=True).wait()
         assert work.wait().tolist() == [2.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([3.7, 3.2], "expected whole numbers"),
+        (["3", "3"], "expected whole numbers"),
+        ([[3], [3, 3]], "expected whole numbers"),
+        ([3, 2**64], "expected whole numbers"),
+        ([3, 2**62], "more than any memory holds"),
+        ([3], "expected 2 lengths, one per rank"),
+    ],
+)
+def test_counts_that_are_none(group_of: GroupOf, counts: list[Any], words: str) -> None:
+    x = np.ones(3, np.float32)
+    for call in (
+        lambda comm: comm.all_gather_v(x, counts),
+        lambda comm: comm.reduce_scatter_v(x, counts),
+    ):
+        with pytest.raises(aivops.InvalidValueError, match=words):
+            group_of(2).run(call)
+    with pytest.raises(aivops.InvalidValueError, match="expected whole numbers"):
+        group_of(2).run(lambda comm: comm.all_to_all_v([x, x], np.full((2, 2), 3.5)))
 
 
 def test_overlapping_buffers_are_refused(group_of: GroupOf) -> None:
