@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 
 from . import _core, _toolkit
@@ -9,6 +10,9 @@ from ._binary import load_kernels
 from .errors import InvalidValueError
 
 _ANY_BYTES = 2**64 - 1
+_MOST_RANKS = 64
+_LONGEST_NAME = 64  # messages of all ranks name it
+_ARCHITECTURES = ("dav-c220-vec", "dav-c310-vec")
 
 
 def register_algorithm(
@@ -40,13 +44,27 @@ def register_algorithm(
     :param registered: it reads other ranks' arrays where they lie (aivops/regions.h)
     :param in_place: its input and output may share memory
     :param preferred: it is chosen wherever all this holds, without being asked for
-    :raises InvalidValueError: there is an algorithm of this name, or a kernel is missing
+    :raises InvalidValueError: the name is taken or none, a kernel is missing, or no call could use it
     """
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise InvalidValueError(
+            f"register_algorithm({operation!r}): the name is {reprlib.repr(name)}, expected 1 to "
+            f"{_LONGEST_NAME} printable characters"
+        )
     what = f"register_algorithm({operation!r}, {name!r})"
     least, most = nbytes
     if not types or ranks[0] > ranks[1] or (most is not None and least > most):
         raise InvalidValueError(
             f"{what}: no call could ever use it: types are {list(types)}, ranks {ranks}, nbytes {nbytes}"
+        )
+    if ranks[0] < 1 or ranks[1] > _MOST_RANKS:
+        raise InvalidValueError(f"{what}: ranks are {ranks}, expected 1 to {_MOST_RANKS}")
+    if least < 0 or max(least, most or 0) > _ANY_BYTES:
+        raise InvalidValueError(f"{what}: nbytes are {nbytes}, expected 0 to 2**64-1, or None for any number")
+    unknown = [name for name in architectures if name not in _ARCHITECTURES]
+    if unknown:
+        raise InvalidValueError(
+            f"{what}: there is no architecture {unknown[0]!r}, expected {' or '.join(_ARCHITECTURES)}"
         )
     kernel_set = load_kernels(kernels, toolkit=_toolkit.current())
     has = set(kernel_set.kernel_names)

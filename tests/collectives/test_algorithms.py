@@ -151,6 +151,27 @@ def test_a_mismatch_names_the_algorithms(group_of: GroupOf) -> None:
 
 # ---- Algorithms of other packages. ----
 
+
+@pytest.mark.parametrize(
+    ("name", "constraints", "words"),
+    [
+        *[(name, {}, "expected 1 to 64 printable characters") for name in ("", " ", "a\0b", "\n", "a" * 65)],
+        ("ring", {"ranks": (0, 0)}, r"ranks are \(0, 0\), expected 1 to 64"),
+        ("ring", {"ranks": (65, 99)}, r"ranks are \(65, 99\), expected 1 to 64"),
+        ("ring", {"ranks": (-2, 8)}, r"ranks are \(-2, 8\), expected 1 to 64"),
+        ("ring", {"nbytes": (-1, None)}, r"nbytes are \(-1, None\), expected 0 to"),
+        ("ring", {"nbytes": (0, 2**64)}, r"nbytes are .*, expected 0 to"),
+        ("ring", {"nbytes": (2**64, None)}, r"nbytes are .*, expected 0 to"),
+        ("ring", {"architectures": ["dav-c999"]}, "there is no architecture 'dav-c999'"),
+    ],
+)
+def test_algorithms_that_make_no_sense(name: str, constraints: dict[str, Any], words: str) -> None:
+    with pytest.raises(aivops.InvalidValueError, match=words):
+        aivops.register_algorithm(
+            "all_gather", name, kernels="aivops", kernel="ring", types=["float32"], **constraints
+        )
+
+
 RING = """
 import aivops
 import numpy as np
