@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from .errors import PeerFailedError
+from .errors import BootstrapTimeoutError, PeerFailedError
+
+MEETING_SECONDS = 1800.0  # for ranks to meet outside of collectives, as long as their processes live
 
 
 @runtime_checkable
@@ -34,25 +36,51 @@ class Bootstrap(Protocol):
 
 
 class LocalMeeting:
-    """Where the ranks of one process meet; `bootstraps` has one for each."""
+    """Where the ranks of one process meet; `bootstraps` has one for each.
+
+    Either all who came go on from here or none does, so that they always agree on what has been done.
+    """
 
     def __init__(self, size: int) -> None:
         self.parts = [b""] * size
-        self.barrier = threading.Barrier(size)
+        self.timeout: float | None = None  # seconds to wait for the others
+        self.waiting: set[int] = set()
         self.bootstraps = [LocalBootstrap(self, rank) for rank in range(size)]
+        self._rounds = 0
+        self._failure = ""
+        self._changed = threading.Condition()
 
-    def wait(self) -> None:
-        try:
-            self.barrier.wait()
-        except threading.BrokenBarrierError:
-            raise PeerFailedError("LocalGroup: another rank failed before it came here") from None
+    def wait(self, rank: int) -> None:
+        with self._changed:
+            self.waiting.add(rank)
+            round_ = self._rounds
+            if len(self.waiting) == len(self.parts) and not self._failure:
+                self.waiting.clear()
+                self._rounds += 1
+                self._changed.notify_all()
+                return
+            self._changed.wait_for(lambda: self._rounds != round_ or self._failure, self.timeout)
+            if self._rounds != round_:
+                return
+            missing = name_ranks(set(range(len(self.parts))) - self.waiting)
+            self.waiting.remove(rank)
+            if self._failure:
+                raise PeerFailedError(f"Communicator: rank {rank} stopped because {self._failure}")
+            self.abort(f"rank {rank} waited for {missing} in vain")
+            raise BootstrapTimeoutError(
+                f"Communicator: rank {rank} waited for {missing} for {self.timeout:g} s in vain; "
+                "all ranks must make the same calls"
+            )
 
-    def abort(self) -> None:
-        """Makes all who wait here or come here fail."""
-        self.barrier.abort()
+    def abort(self, reason: str) -> None:
+        """Makes all who wait here or come here fail. The first reason stays."""
+        with self._changed:
+            self._failure = self._failure or reason
+            self._changed.notify_all()
 
     def recover(self) -> None:
-        self.barrier.reset()
+        with self._changed:
+            self._failure = ""
 
 
 class LocalBootstrap:
@@ -68,13 +96,13 @@ class LocalBootstrap:
 
     def all_gather(self, data: bytes, /) -> Sequence[bytes]:
         self._meeting.parts[self.rank] = data
-        self._meeting.wait()
+        self.barrier()
         parts = list(self._meeting.parts)
-        self._meeting.wait()  # nobody may bring the next part before all have this one
+        self.barrier()  # nobody may bring the next part before all have this one
         return parts
 
     def barrier(self) -> None:
-        self._meeting.wait()
+        self._meeting.wait(self.rank)
 
 
 class MpiBootstrap:
@@ -91,3 +119,10 @@ class MpiBootstrap:
 
     def barrier(self) -> None:
         self._comm.Barrier()
+
+
+def name_ranks(numbers: Iterable[int]) -> str:
+    """E.g. "ranks 1, 3"."""
+    ordered = sorted(numbers)
+    named = ", ".join(map(str, ordered))
+    return f"rank {named}" if len(ordered) == 1 else f"ranks {named}"

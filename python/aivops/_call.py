@@ -44,6 +44,7 @@ class Call:
         if not options.keys() <= _KNOWN:
             unknown = next(iter(options.keys() - _KNOWN))
             raise TypeError(f"Communicator.{operation}() got an unexpected keyword argument {unknown!r}")
+        comm._require_open()
         self.name = f"{operation}()"
         self._comm = comm
         self._operation = operation
@@ -149,6 +150,7 @@ class Call:
             comm._last_plan = core.run(call, _arrays.address(given), _arrays.address(wanted))
             return give()
         queue = self.queue
+        comm._remember_queue(queue)
         inside, outside = given, wanted
         if not on_device:
             inside = None if given is None else Buffer.from_host(device, given)

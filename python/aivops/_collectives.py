@@ -13,7 +13,7 @@ from . import _core, _dtypes
 from ._arrays import Operand
 from ._buffer import Buffer
 from ._call import Call, HowToRun, Options
-from .errors import InvalidTypeError, InvalidValueError
+from .errors import AclError, InvalidTypeError, InvalidValueError, PeerFailedError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -42,6 +42,8 @@ class Collectives:
     def __init__(self, core: _core.Communicator) -> None:
         self._core = core
         self._last_plan: _core.Plan | None = None
+        self._ended = ""  # why there are no more calls
+        self._queues: dict[int, _core.Stream] = {}  # where calls were queued, by handle
 
     @property
     def rank(self) -> int:
@@ -64,6 +66,7 @@ class Collectives:
         All ranks call it together, with shapes and types of their own. The memory is freed when no rank holds
         its Buffer any more and another one is made or registered.
         """
+        self._require_open()
         name = _dtypes.name_of(dtype)
         extents = (shape,) if isinstance(shape, int) else tuple(shape)
         memory = self._core.allocate(max(prod(extents), 0) * _dtypes.itemsize(name))
@@ -284,7 +287,25 @@ class Collectives:
         """Returns when every rank has come here."""
         return Call(self, "barrier", options).run(Operand(np.empty(0, np.uint8), "uint8"), None, None)
 
+    def _require_open(self) -> None:
+        if self._ended:
+            raise PeerFailedError(f"Communicator: rank {self.rank} stopped because {self._ended}")
+
+    def _remember_queue(self, queue: _core.Stream) -> None:
+        """Keeps in mind where calls are queued, as long as they may not be done."""
+        if queue.handle not in self._queues:
+            self._queues = {
+                handle: other for handle, other in self._queues.items() if not _has_nothing_left(other)
+            }
+            self._queues[queue.handle] = queue
+
+    def _is_idle(self) -> bool:
+        """Whether everything that was launched is done, be it waited for or not."""
+        queues = [self._core.stream, *self._queues.values()]
+        return self._core.is_idle() or all(map(_has_nothing_left, queues))
+
     def _memory(self, call: str, buffer: Any) -> Buffer:
+        self._require_open()
         if not isinstance(buffer, Buffer):
             raise InvalidTypeError(
                 f"{call}: a {type(buffer).__name__}, expected a Buffer on this rank's device"
@@ -351,3 +372,10 @@ def _lengths(call: Call, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     if lengths.sum(dtype=np.float64) > _MOST_ROWS:
         raise InvalidValueError(f"{call.name}: counts are {counts!r}, more than any memory holds")
     return lengths.astype(np.int64, copy=False)
+
+
+def _has_nothing_left(queue: _core.Stream) -> bool:
+    try:
+        return queue.query()
+    except AclError:  # what was queued has failed
+        return True

@@ -10,14 +10,14 @@ from typing import Any
 
 from . import _core, _toolkit
 from ._binary import load_kernels
-from ._bootstrap import Bootstrap, MpiBootstrap
+from ._bootstrap import MEETING_SECONDS, Bootstrap, MpiBootstrap
 from ._buffer import Buffer
 from ._collectives import Collectives
 from ._launchers import find_local_rank, find_place
 from ._rendezvous import Rendezvous
 from .errors import Error, InvalidValueError, PeerFailedError, describe
 
-_MEETING_SECONDS = 1800.0  # for ranks to meet outside of collectives, as long as their processes live
+_CLOSED = "the communicator was closed"
 
 
 class Communicator(Collectives):
@@ -54,7 +54,6 @@ class Communicator(Collectives):
         windows = [self._core.window(rank) for rank in range(self.size)]
         self._windows = [Buffer._over(window, (window.nbytes,), "uint8") for window in windows]
         self._rendezvous: Rendezvous | None = None
-        self._closed = False
 
     @classmethod
     def from_env(
@@ -81,7 +80,7 @@ class Communicator(Collectives):
                 "nothing for the default"
             )
         place = find_place(os.environ)
-        rendezvous = Rendezvous(place, join_timeout, _MEETING_SECONDS if timeout is None else timeout)
+        rendezvous = Rendezvous(place, join_timeout, MEETING_SECONDS if timeout is None else timeout)
         try:
             comm = cls(
                 rendezvous,
@@ -129,22 +128,24 @@ class Communicator(Collectives):
 
         Without it, or when a rank has failed, the windows stay until the process ends.
         """
-        if self._closed:
+        if self._ended:
             return
-        self._closed = True
-        # Those that failed or have ended use the windows no more.
-        with contextlib.suppress(PeerFailedError):
-            self._core.close()
-        if self._rendezvous is not None:
-            self._rendezvous.close()
+        self._ended = _CLOSED
+        try:
+            # Those that failed or have ended use the windows no more.
+            with contextlib.suppress(PeerFailedError):
+                self._core.close()
+        finally:
+            if self._rendezvous is not None:
+                self._rendezvous.close()
 
     def abort(self, reason: str) -> None:
         """Makes every call of every rank fail with `PeerFailedError`, those that wait at once.
 
         `reason` completes "rank 2 …".
         """
-        self._closed = True
         reason = f"rank {self.rank} {reason}"
+        self._ended = self._ended or reason
         if self._rendezvous is not None:
             self._rendezvous.abort(f"Communicator: {reason}")
         self._core.abort(reason)
@@ -171,7 +172,16 @@ class Communicator(Collectives):
 
         A kernel that uses aivops/lane.h takes `windows[rank]`, the own one, as argument.
         """
+        self._require_open()
         return self._windows
+
+    def _is_closed(self) -> bool:
+        return self._ended == _CLOSED
+
+    def _recover(self) -> None:
+        """Makes it usable again, if done on all ranks while none is in a call."""
+        self._ended = ""
+        self._core.recover()
 
     def __repr__(self) -> str:
         return f"<aivops.Communicator rank {self.rank} of {self.size}>"

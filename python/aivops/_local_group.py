@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from . import _core, _toolkit
-from ._bootstrap import LocalBootstrap, LocalMeeting
+from ._bootstrap import MEETING_SECONDS, LocalBootstrap, LocalMeeting
 from ._communicator import Communicator
 from .errors import ForkError, InvalidValueError, PeerFailedError, describe
 
@@ -49,22 +49,27 @@ class LocalGroup:
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="aivops-rank")
 
         def join(bootstrap: LocalBootstrap) -> Communicator:
-            return Communicator(
-                bootstrap,
-                device=devices[bootstrap.rank],
-                window_bytes=window_bytes,
-                blocks=blocks,
-                timeout=timeout,
-                kernels=kernels,
-            )
+            try:
+                return Communicator(
+                    bootstrap,
+                    device=devices[bootstrap.rank],
+                    window_bytes=window_bytes,
+                    blocks=blocks,
+                    timeout=timeout,
+                    kernels=kernels,
+                )
+            except BaseException as error:
+                self._meeting.abort(f"rank {bootstrap.rank} failed: {describe(error)}")
+                raise
 
         joining = [self._threads.submit(join, bootstrap) for bootstrap in self._meeting.bootstraps]
         try:
             self._communicators = _results(joining)
         except BaseException:
-            self._meeting.abort()
+            self._meeting.abort("the maker of the group was interrupted")
             self._threads.shutdown()
             raise
+        self._meeting.timeout = min(MEETING_SECONDS if timeout is None else timeout, threading.TIMEOUT_MAX)
         self._process = os.getpid()
         self._running = threading.Lock()  # held by run(): a second one would take ranks' threads away
         self._rank_threads: set[int] = set()
@@ -96,8 +101,11 @@ class LocalGroup:
     def _run(self, function: Callable[[Communicator], Result]) -> list[Result]:
         ranks = [self._threads.submit(self._run_rank, function, comm) for comm in self._communicators]
         try:
-            self._watch(ranks)
-            return _results(ranks)
+            reason = self._watch(ranks)
+            results = _results(ranks)
+            if reason:  # a rank that only closed its communicator, or went on in spite of it
+                raise PeerFailedError(f"LocalGroup: {reason}")
+            return results
         except BaseException:
             # A rank that raised has stopped the others already; anything else interrupted the caller.
             self._abort("the caller of run() was interrupted")
@@ -105,26 +113,35 @@ class LocalGroup:
             self._recover()
             raise
 
-    def _watch(self, ranks: Sequence[Future[Result]]) -> None:
-        """Until all have ended. A rank that has returned calls no more, so nobody may go on waiting."""
+    def _watch(self, ranks: Sequence[Future[Result]]) -> str:
+        """Until all have ended. A rank that has returned calls no more, so nobody may go on waiting.
+
+        Returns why some were stopped, if they were.
+        """
         suspected = None
+        reason = ""
         while wait(ranks, timeout=_SECONDS_BETWEEN_LOOKS).not_done:
             found = self._find_wait_in_vain(ranks)
             if found is not None and found == suspected:
                 waiting, returned = found
-                self._abort(
+                reason = (
                     f"rank {returned} returned from the function of run() while rank {waiting} waits for it; "
                     "all ranks must make the same calls"
                 )
+                self._abort(reason)
             suspected = found
+        return reason
 
     def _find_wait_in_vain(self, ranks: Sequence[Future[Result]]) -> tuple[int, int] | None:
         """A rank that waits, and one that it waits for and that has returned with nothing left to do."""
-        cores = [comm._core for comm in self._communicators]
-        returned = [rank for rank, future in enumerate(ranks) if future.done() and cores[rank].is_idle()]
+        returned = [rank for rank, future in enumerate(ranks) if future.done()]
+        waiting = sorted(self._meeting.waiting)
+        if returned and waiting:
+            return waiting[0], returned[0]  # there nobody waits for what is queued
+        idle = [rank for rank in returned if self._communicators[rank]._is_idle()]
         for rank, future in enumerate(ranks):
-            if returned and not future.done():
-                awaited = cores[rank].find_awaited(returned)
+            if idle and not future.done():
+                awaited = self._communicators[rank]._core.find_awaited(idle)
                 if awaited is not None:
                     return rank, awaited
         return None
@@ -138,14 +155,17 @@ class LocalGroup:
             raise
 
     def _abort(self, reason: str) -> None:
-        self._meeting.abort()
+        self._meeting.abort(reason)
         for comm in self._communicators:
             comm._core.stop(reason)
 
     def _recover(self) -> None:
+        if all(comm._is_closed() for comm in self._communicators):
+            return
+        # All are closed or none is: that of a rank which closed it alone is as good as those of the others.
         self._meeting.recover()
         for comm in self._communicators:
-            comm._core.recover()
+            comm._recover()
 
     def _require_outside(self, call: str) -> None:
         if os.getpid() != self._process:

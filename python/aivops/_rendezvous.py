@@ -17,10 +17,11 @@ import socket
 import struct
 import time
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NoReturn
 
 from . import _core
+from ._bootstrap import name_ranks
 from ._launchers import Place
 from .errors import BootstrapError, BootstrapTimeoutError, Error, PeerDiedError, PeerFailedError
 
@@ -127,7 +128,7 @@ class Rendezvous:
                     missing = set(range(1, self.size)) - set(self._links)
                     self._refuse(
                         BootstrapTimeoutError(
-                            f"Communicator: {_ranks(missing)} did not come "
+                            f"Communicator: {name_ranks(missing)} did not come "
                             f"within {seconds:g} s; see why, and raise join_timeout= if it takes that long"
                         )
                     )
@@ -215,7 +216,7 @@ class Rendezvous:
                 ready = selector.select(_seconds_until(deadline))
                 if not ready and time.monotonic() >= deadline:
                     raise BootstrapTimeoutError(
-                        f"Communicator: rank {self.rank} waited for {_ranks(waiting)} for "
+                        f"Communicator: rank {self.rank} waited for {name_ranks(waiting)} for "
                         f"{self._timeout:g} s in vain; all ranks must make the same calls"
                     )
                 for key, _ in ready:
@@ -325,12 +326,6 @@ def _split(everything: bytes) -> list[bytes]:
         parts.append(everything[place : place + length])
         place += length
     return parts
-
-
-def _ranks(numbers: Iterable[int]) -> str:
-    ordered = sorted(numbers)
-    named = ", ".join(map(str, ordered))
-    return f"rank {named}" if len(ordered) == 1 else f"ranks {named}"
 
 
 def _forget_in_child() -> None:

@@ -164,6 +164,8 @@ def call_after_close() -> None:
     comm = join()
     comm.close()
     comm.close()
+    with pytest.raises(aivops.PeerFailedError, match="the communicator was closed"):
+        comm.empty(4)
     comm.barrier()
 
 

@@ -184,3 +184,24 @@ def test_communicators_of_a_closed_group_say_so() -> None:
     group.close()
     with pytest.raises(aivops.PeerFailedError, match="the group was closed"):
         comm.barrier()
+
+
+CALLS: dict[str, Callable[[aivops.Communicator, aivops.Buffer], object]] = {
+    "all_reduce": lambda comm, array: comm.all_reduce(array),
+    "empty": lambda comm, array: comm.empty(4),
+    "register": lambda comm, array: comm.register(array),
+    "unregister": lambda comm, array: comm.unregister(array),
+    "windows": lambda comm, array: comm.windows,
+}
+
+
+def test_closed_communicators_of_a_group_stay_closed() -> None:
+    with aivops.LocalGroup(2) as group:
+        array = aivops.Buffer(aivops.Device(0), 4)
+        group.run(lambda comm: comm.close())
+        for _ in range(2):  # a run that fails makes nothing usable again
+            for call in CALLS.values():
+                with pytest.raises(
+                    aivops.PeerFailedError, match="rank 0 stopped because the communicator was closed"
+                ):
+                    group.run(lambda comm, call=call: call(comm, array))

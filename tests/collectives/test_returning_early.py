@@ -62,3 +62,61 @@ def test_a_slow_rank_is_waited_for(group_of: Callable[[int], aivops.LocalGroup])
         return comm.broadcast(np.array([comm.rank + 7]), root=0).tolist()
 
     assert group.run(slow) == [[7]] * 3
+
+
+def make_one(comm: aivops.Communicator) -> None:
+    comm.empty(4, "int32")
+
+
+def register_one(comm: aivops.Communicator) -> None:
+    comm.register(aivops.Buffer(comm.device, 4, "int32"))
+
+
+def close(comm: aivops.Communicator) -> None:
+    comm.close()
+
+
+@pytest.mark.parametrize("meet", [make_one, register_one, close])
+def test_who_meets_the_others_is_told_soon(meet: Callable[[aivops.Communicator], None]) -> None:
+    """Where memory is shared or given back; the group goes on, until all close."""
+    with aivops.LocalGroup(3) as group:
+        began = time.monotonic()
+        with pytest.raises(aivops.PeerFailedError, match=r"rank 0 returned .* while rank 1 waits for it"):
+            group.run(lambda comm: meet(comm) if comm.rank else None)
+        assert time.monotonic() - began < 10
+        shapes = group.run(lambda comm: comm.all_reduce(comm.empty(4, "int32")).shape)
+        assert shapes == [(4,)] * 3
+        assert group.run(close) == [None] * 3
+
+
+@pytest.mark.parametrize("meet", [make_one, close])
+def test_the_timeout_bounds_meetings(meet: Callable[[aivops.Communicator], None]) -> None:
+    with aivops.LocalGroup(2, timeout=0.3) as group:
+
+        def late(comm: aivops.Communicator) -> None:
+            if comm.rank == 0:
+                time.sleep(1.5)
+            meet(comm)
+
+        with pytest.raises(
+            aivops.BootstrapTimeoutError, match=r"rank 1 waited for rank 0 for 0\.3 s in vain"
+        ):
+            group.run(late)
+
+
+def test_work_that_is_done_is_not_waited_for(group_of: Callable[[int], aivops.LocalGroup]) -> None:
+    group = group_of(2)
+    works = []
+
+    def queue_and_leave(comm: aivops.Communicator) -> None:
+        stream = aivops.Stream(comm.device)
+        work = comm.all_reduce(aivops.Buffer(comm.device, 4, "int32"), async_op=True, stream=stream)
+        if comm.rank == 0:
+            work.wait()
+            comm.barrier(timeout=60)
+        works.append(work)
+
+    began = time.monotonic()
+    with pytest.raises(aivops.PeerFailedError, match=r"rank 1 returned .* while rank 0 waits for it"):
+        group.run(queue_and_leave)
+    assert time.monotonic() - began < 10
