@@ -36,6 +36,7 @@ void note_visible_change(Block& block) {
 }
 
 } // namespace
+
 Traffic& traffic(Block& block, uint32_t owner) {
     return block.device->counters().by_owner[owner];
 }

@@ -103,17 +103,22 @@ void LatePipes::compute(const AivEmuCompute& compute, const void* place) {
     queue(Lane::kVector).push_back(std::move(work));
 }
 
+void LatePipes::queue_event(Kind kind, Lane lane, uint32_t source, uint32_t destination, uint32_t id,
+                            const void* place) {
+    std::unique_ptr<Work> work = new_work(kind, lane, place);
+    work->source = source;
+    work->destination = destination;
+    work->id = id;
+    queue(lane).push_back(std::move(work));
+}
+
 void LatePipes::set_flag(uint32_t source, uint32_t destination, uint32_t id) {
     const Lane lane = lane_of(source);
     if (lane == Lane::kScalar) {
         block_.races->set_flag(source, destination, id);
         return;
     }
-    std::unique_ptr<Work> work = new_work(Kind::kSetFlag, lane, nullptr);
-    work->source = source;
-    work->destination = destination;
-    work->id = id;
-    queue(lane).push_back(std::move(work));
+    queue_event(Kind::kSetFlag, lane, source, destination, id, nullptr);
 }
 
 void LatePipes::wait_flag(uint32_t source, uint32_t destination, uint32_t id, const void* place) {
@@ -125,11 +130,7 @@ void LatePipes::wait_flag(uint32_t source, uint32_t destination, uint32_t id, co
         block_.races->wait_flag(source, destination, id);
         return;
     }
-    std::unique_ptr<Work> work = new_work(Kind::kWaitFlag, lane, place);
-    work->source = source;
-    work->destination = destination;
-    work->id = id;
-    queue(lane).push_back(std::move(work));
+    queue_event(Kind::kWaitFlag, lane, source, destination, id, place);
 }
 
 void LatePipes::barrier(uint32_t pipe, const void* place) {

@@ -82,6 +82,7 @@ class LatePipes {
     Queue& queue(Lane lane) { return queues_[static_cast<size_t>(lane)]; }
     const Queue& queue(Lane lane) const { return queues_[static_cast<size_t>(lane)]; }
     std::unique_ptr<Work> new_work(Kind kind, Lane lane, const void* place) const;
+    void queue_event(Kind kind, Lane lane, uint32_t source, uint32_t destination, uint32_t id, const void* place);
     bool held(const void* place) const;
     bool in_order(Lane lane) const;
     static bool is_fence(const Work& work) { return work.kind != Kind::kCopy && work.kind != Kind::kCompute; }
