@@ -53,6 +53,13 @@ class Counters(ctypes.Structure):
     )
 
 
+class Instruction(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char * 32),
+        *((name, ctypes.c_uint64) for name in ("issued", "readBytes", "writtenBytes")),
+    )
+
+
 def config(**attributes: int) -> LaunchConfig:
     """Launch attributes by name: batch (0 or 1), timeout_us, timeout_s."""
     ids = {"batch": SCHEM_MODE, "timeout_us": TIMEOUT_US, "timeout_s": TIMEOUT_S}
@@ -151,6 +158,14 @@ class Acl:
         counters = Counters()
         self.ok(self.library.aivopsEmuGetCounters(device, ctypes.byref(counters)))
         return counters
+
+    def instructions(self, device: int) -> dict[str, tuple[int, int, int]]:
+        """Times issued, bytes read and written, by name."""
+        count = ctypes.c_size_t()
+        self.ok(self.library.aivopsEmuGetInstructions(device, None, ctypes.c_size_t(0), ctypes.byref(count)))
+        found = (Instruction * count.value)()
+        self.ok(self.library.aivopsEmuGetInstructions(device, found, count, ctypes.byref(count)))
+        return {one.name.decode(): (one.issued, one.readBytes, one.writtenBytes) for one in found}
 
     @contextmanager
     def device(self, index: int) -> Iterator[None]:

@@ -1,4 +1,4 @@
-// What only the emulator has: exact traffic, schedules, and its settings.
+// What only the emulator has: exact traffic, instructions, schedules, and its settings.
 #include "include/aivops_emu.h"
 
 #include "errors.h"
@@ -6,6 +6,8 @@
 
 #include "machine/schedule.h"
 #include "machine/settings.h"
+
+#include <cstring>
 
 using namespace aivops::acl;
 namespace machine = aivops::machine;
@@ -65,6 +67,33 @@ int aivopsEmuGetTraffic(int32_t device, int32_t owner, aivopsEmuTraffic* traffic
     }
     *traffic = {};
     add(*traffic, found->by_owner[static_cast<uint32_t>(owner)]);
+    return ACL_SUCCESS;
+}
+
+int aivopsEmuGetInstructions(int32_t device, aivopsEmuInstruction* instructions, size_t capacity, size_t* count) {
+    if (count == nullptr || (instructions == nullptr && capacity != 0)) {
+        return null_argument(__func__, count == nullptr ? "count" : "instructions");
+    }
+    int error = ACL_SUCCESS;
+    machine::Counters* found = counters_of(__func__, device, error);
+    if (found == nullptr) {
+        return error;
+    }
+    *count = 0;
+    for (const machine::InstructionCount& instruction : found->instructions.all()) {
+        if (instruction.issued.get() == 0) {
+            continue;
+        }
+        if (*count < capacity) {
+            aivopsEmuInstruction& written = instructions[*count];
+            static_assert(sizeof written.name == sizeof instruction.name);
+            std::memcpy(written.name, instruction.name.data(), sizeof written.name);
+            written.issued = instruction.issued.get();
+            written.readBytes = instruction.read_bytes.get();
+            written.writtenBytes = instruction.written_bytes.get();
+        }
+        ++*count;
+    }
     return ACL_SUCCESS;
 }
 

@@ -1,11 +1,26 @@
 // Vector instructions and scalar accesses to UB.
 #include "access_check.h"
+#include "device.h"
 #include "instructions.h"
 #include "late_pipes.h"
 
 #include <algorithm>
 
 namespace aivops::machine {
+namespace {
+
+void count(Block& block, const AivEmuCompute& instruction) {
+    uint64_t read = 0;
+    uint64_t written = 0;
+    for (uint32_t index = 0; index < instruction.range_count; ++index) {
+        const AivEmuRange& range = instruction.ranges[index];
+        (range.write != 0 ? written : read) += range.bytes;
+    }
+    block.device->counters().instructions.add(instruction.name, read, written);
+}
+
+} // namespace
+
 void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
     Block& block = block_of(handle);
     InMachine inside(block);
@@ -29,6 +44,7 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
             }
         }
     }
+    count(block, *instruction);
     if (block.pipes != nullptr && lane == Lane::kVector) {
         block.pipes->compute(*instruction, place);
         return;
@@ -47,20 +63,22 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
 void* ub_scalar(AivEmuBlock* handle, uint32_t ub, uint32_t bytes, int write) {
     Block& block = block_of(handle);
     InMachine inside(block);
+    const char* name = write != 0 ? "SetValue" : "GetValue";
     if (checking()) {
         const void* place = AIVOPS_PLACE;
-        check_ub(block, write != 0 ? "SetValue" : "GetValue", ub, bytes, 1, place);
+        check_ub(block, name, ub, bytes, 1, place);
         if (write == 0) {
-            check_read(block, "GetValue", ub, bytes, place);
+            check_read(block, name, ub, bytes, place);
         } else {
             block.core->valid.set(ub, bytes);
         }
     }
+    block.device->counters().instructions.add(name, write != 0 ? 0 : bytes, write != 0 ? bytes : 0);
     if (block.pipes != nullptr) {
         block.pipes->turn();
         block.races->begin(Lane::kScalar, block.races->issue());
     }
-    track_ub(block, Lane::kScalar, write != 0 ? "SetValue" : "GetValue", ub, bytes, write != 0, AIVOPS_PLACE);
+    track_ub(block, Lane::kScalar, name, ub, bytes, write != 0, AIVOPS_PLACE);
     return block.ub + ub;
 }
 

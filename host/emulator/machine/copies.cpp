@@ -237,6 +237,10 @@ void issue_late(Block& block, const AivEmuCopy& copy, const void* place) {
 }
 
 void issue_copy(Block& block, const AivEmuCopy& copy, const void* place) {
+    if (copy.direction == AIVOPS_EMU_UB_TO_UB) {
+        const uint64_t bytes = uint64_t{copy.block_count} * copy.block_bytes;
+        block.device->counters().instructions.add(copy.name, bytes, bytes);
+    }
     if (block.pipes != nullptr) {
         issue_late(block, copy, place);
     } else {

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 namespace aivops::machine {
 
@@ -34,8 +35,33 @@ struct Traffic {
     Count poll_bytes;
 };
 
+/// Instructions of one name that work on the unified buffer.
+struct InstructionCount {
+    std::array<char, 32> name{}; // terminated
+    Count issued;
+    Count read_bytes;
+    Count written_bytes;
+};
+
+/// Such instructions by name, in the order in which they first came.
+class InstructionCounts {
+  public:
+    void add(const char* name, uint64_t read_bytes, uint64_t written_bytes);
+    void clear();
+    std::span<const InstructionCount> all() const { return {counts_.data(), size_.load(std::memory_order_acquire)}; }
+
+  private:
+    InstructionCount& of(const char* name);
+
+    // Several times as many as the Ascend C headers have names. What finds no room shares the last place.
+    static constexpr uint32_t kMost = 256;
+    std::array<InstructionCount, kMost> counts_;
+    std::atomic<uint32_t> size_{0};
+};
+
 struct Counters {
     std::array<Traffic, kMaxOwners> by_owner;
+    InstructionCounts instructions;
     Count launches;
     Count blocks;
     Count sync_alls;
@@ -52,6 +78,7 @@ struct Counters {
         for (Count* count : {&launches, &blocks, &sync_alls, &atomics}) {
             count->clear();
         }
+        instructions.clear();
     }
 };
 

@@ -170,3 +170,19 @@ def test_polls_are_counted_apart_from_data(acl: Acl, kernels: Path) -> None:
         assert local.polls >= 1
         assert local.pollBytes == 32 * local.polls
         assert local.writtenBytes == local.smallWrittenBytes == 32
+
+
+def test_instructions_are_counted_by_name(acl: Acl, kernels: Path) -> None:
+    with acl.device(0):
+        binary = acl.load(kernels)
+        target = acl.malloc(4 * 32)
+        acl.ok(acl.aivopsEmuResetCounters(0))
+        assert acl.instructions(0) == {}
+        acl.ok(acl.launch(acl.function(binary, "meet"), 4, pack("Q", target), batch=1))
+        acl.ok(acl.synchronize())
+        assert acl.instructions(0) == {"SetValue": (8, 0, 32), "GetValue": (4, 16, 0)}
+        assert acl.aivopsEmuGetInstructions(0, None, ctypes.c_size_t(2), None) == 100000
+        assert (
+            acl.aivopsEmuGetInstructions(99, None, ctypes.c_size_t(0), ctypes.byref(ctypes.c_size_t()))
+            == 107001
+        )

@@ -1,5 +1,5 @@
-// What the emulated toolkit can tell beyond ACL: exact traffic of a device's kernels by owner of the memory, and what
-// a sweep of schedules has to cover.
+// What the emulated toolkit can tell beyond ACL: exact traffic of a device's kernels by owner of the memory, their
+// instructions, and what a sweep of schedules has to cover.
 // Functions of libacl_rt.so and libascendcl.so; CANN has none of them. Installed as aivops/emulator.h.
 #ifndef AIVOPS_EMULATOR_H
 #define AIVOPS_EMULATOR_H
@@ -34,11 +34,24 @@ typedef struct aivopsEmuCounters {
     uint64_t atomics;
 } aivopsEmuCounters;
 
+/// Instructions that work on the unified buffer, by the name that reports give them: those of the vector unit ("Add",
+/// "Cast", "DataCopy" within the buffer), and the scalar unit's "GetValue" and "SetValue". Bytes are those of the
+/// buffer that they may touch. Copies to and from GM are traffic.
+typedef struct aivopsEmuInstruction {
+    char name[32];
+    uint64_t issued;
+    uint64_t readBytes;
+    uint64_t writtenBytes;
+} aivopsEmuInstruction;
+
 /// All of them return ACL codes: 0, 107001 for a device that does not exist, 100000 for NULL.
 /// Counters change while kernels run; synchronise first.
 __attribute__((visibility("default"))) int aivopsEmuGetCounters(int32_t device, aivopsEmuCounters* counters);
 __attribute__((visibility("default"))) int aivopsEmuGetTraffic(int32_t device, int32_t owner,
                                                                aivopsEmuTraffic* traffic);
+/// Writes those that the device has issued to `instructions`, as far as `capacity` goes, and their number to `count`.
+__attribute__((visibility("default"))) int aivopsEmuGetInstructions(int32_t device, aivopsEmuInstruction* instructions,
+                                                                    size_t capacity, size_t* count);
 __attribute__((visibility("default"))) int aivopsEmuResetCounters(int32_t device);
 
 /// What AIVOPS_EMU_SCHEDULE=sweep:K can hold back: K below `devices`, then K - devices below `instructions`, which
