@@ -13,9 +13,16 @@ function(_aivops_compile_arguments out target machine architecture)
     _aivops_supports_prefix_maps(maps ${target} ${machine} ${architecture})
     set(arguments ${flags})
     if(maps)
-        # Neither the place of the tree nor that of the toolkit shows in a binary.
+        # The places of trees, toolkit and other packages' headers do not show in a binary. One may lie in another:
+        # compilers take the last map that fits.
         get_target_property(root AivOps::toolkit-${machine} AIVOPS_ROOT)
-        list(APPEND arguments "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-ffile-prefix-map=${root}=toolkit")
+        list(
+            APPEND arguments
+            "-ffile-prefix-map=$<JOIN:${includes},=include;-ffile-prefix-map=>=include"
+            "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=."
+            "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build"
+            "-ffile-prefix-map=${root}=toolkit"
+        )
     endif()
     list(
         APPEND arguments
