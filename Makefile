@@ -13,7 +13,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 CXX_SOURCES = $(shell git ls-files '*.h' '*.cpp' '*.c' '*.asc')
 CMAKE_SOURCES = $(shell git ls-files '*CMakeLists.txt' '*.cmake' '*.cmake.in')
 
-.PHONY: demo dev test test-long test-sanitized lint format wheel clean
+.PHONY: demo dev test test-long test-interop test-sanitized lint format wheel clean
 
 demo: dev
 	$(BIN)/aivops demo
@@ -33,6 +33,10 @@ test: lint dev
 
 test-long: dev
 	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
+
+test-interop: dev
+	$(BIN)/python -m pip install --quiet --group interop
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/collectives/test_interop.py tests/collectives/test_launchers.py
 
 test-sanitized: $(VENV)/tools
 	$(BIN)/python tests/sanitizers/run.py address,undefined

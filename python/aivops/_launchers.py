@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from .errors import InvalidValueError
 
 _MOST_DIGITS = 6  # more than any job's ranks have
+# Slurm's tasks by node: "3" on one, and "2(x2)" or "2,1" on two.
+_SEVERAL_NODES = re.compile(r"[0-9]{1,6}(\(x[0-9]+\)|,)[0-9(x),]{0,40}")
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,13 @@ def _place(launcher: _Launcher, environment: Mapping[str, str]) -> Place:
             f"Communicator.from_env(): {launcher.rank} is {rank} and {launcher.size} is {size}, "
             f"expected a rank of 0 to {size - 1}"
         )
-    local_rank, local_size = rank, size
+    local_rank = rank
     if launcher.local_rank in environment:
         local_rank = _number(launcher.local_rank, environment)
-    if launcher.local_size in environment:
-        local_size = _number(launcher.local_size, environment)
-    if local_size != size:
+    here = environment.get(launcher.local_size, str(size))
+    if _SEVERAL_NODES.fullmatch(here) or _number(launcher.local_size, {launcher.local_size: here}) != size:
         raise InvalidValueError(
-            f"Communicator.from_env(): {launcher.size} is {size} and {launcher.local_size} is {local_size}, "
+            f"Communicator.from_env(): {launcher.size} is {size} and {launcher.local_size} is {here}, "
             "but all ranks of a communicator must run on one machine; start the job on one"
         )
     missing = [name for name in launcher.required if name not in environment]

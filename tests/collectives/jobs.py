@@ -27,6 +27,8 @@ def base_environment() -> dict[str, str]:
     prefixes = ("OMPI_", "PMIX_", "SLURM_", "TORCHELASTIC_")
     names = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
     kept = {k: v for k, v in os.environ.items() if not k.startswith(prefixes) and k not in names}
+    if "SLURM_CONF" in os.environ:  # where srun finds its controller
+        kept["SLURM_CONF"] = os.environ["SLURM_CONF"]
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**kept, "AIVOPS_EMU_MEMORY": "256M", "PYTHONPATH": path}
 
@@ -41,6 +43,21 @@ def rank_environment(rank: object, size: object, job: str) -> dict[str, str]:
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": "29500",
         "TORCHELASTIC_RUN_ID": job,
+    }
+
+
+def slurm_environment(rank: int, size: int) -> dict[str, str]:
+    """What srun of Slurm 22.05 tells a rank of a step on one node, as far as ranks are concerned."""
+    return {
+        "SLURM_JOB_ID": "1",
+        "SLURM_STEP_ID": "0",
+        "SLURM_PROCID": str(rank),
+        "SLURM_LOCALID": str(rank),
+        "SLURM_NODEID": "0",
+        "SLURM_NTASKS": str(size),
+        "SLURM_STEP_NUM_TASKS": str(size),
+        "SLURM_STEP_NUM_NODES": "1",
+        "SLURM_STEP_TASKS_PER_NODE": str(size),
     }
 
 

@@ -164,7 +164,7 @@ def test_read_only_arrays_are_fine_as_inputs(group_of: GroupOf) -> None:
 
 @pytest.fixture(scope="module")
 def torch() -> Any:
-    return pytest.importorskip("torch", reason="torch is not installed; aivops does not need it")
+    return pytest.importorskip("torch", reason="torch is not installed; `make test-interop` installs it")
 
 
 def test_tensors_in_tensors_out(group_of: GroupOf, torch: Any) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import aivops
 import numpy as np
 import pytest
-from collectives.jobs import failures, outputs, rank_environment, started, started_job
+from collectives.jobs import failures, outputs, rank_environment, slurm_environment, started, started_job
 
 MODULE = "collectives.test_job_failures"
 WINDOW_BYTES = 6 << 20
@@ -299,6 +299,19 @@ def test_a_rank_without_device_is_told_to_all() -> None:
         (
             {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"},
             "OMPI_COMM_WORLD_SIZE is 4 and OMPI_COMM_WORLD_LOCAL_SIZE is 2",
+        ),
+        # Two nodes as srun of Slurm 22.05 tells them.
+        (
+            slurm_environment(1, 4) | {"SLURM_STEP_TASKS_PER_NODE": "2(x2)"},
+            "SLURM_STEP_NUM_TASKS is 4 and SLURM_STEP_TASKS_PER_NODE is 2(x2), but all ranks of a communicator must",
+        ),
+        (
+            slurm_environment(2, 3) | {"SLURM_STEP_TASKS_PER_NODE": "2,1", "SLURM_LOCALID": "0"},
+            "SLURM_STEP_NUM_TASKS is 3 and SLURM_STEP_TASKS_PER_NODE is 2,1, but all ranks of a communicator must",
+        ),
+        (
+            slurm_environment(0, 1) | {"SLURM_STEP_TASKS_PER_NODE": "many"},
+            "SLURM_STEP_TASKS_PER_NODE is 'many', expected a number from 0 on",
         ),
     ],
 )
