@@ -121,6 +121,19 @@ def test_too_much_memory_is_an_acl_error(device: aivops.Device) -> None:
     )
 
 
+def test_an_acl_error_says_call_and_code_once(device: aivops.Device) -> None:
+    """The runtime's message has them too, and is kept as it is."""
+    with pytest.raises(aivops.AclError) as caught:
+        aivops.Stream(device).vector_cores = 100_000
+    text, message = str(caught.value), caught.value.runtime_message
+    assert message.startswith("aclrtSetStreamResLimit: 100000 cores")
+    assert message.endswith("[107000 ACL_ERROR_RT_PARAM_INVALID]")
+    assert text.startswith(
+        "Stream on device 0: aclrtSetStreamResLimit failed with 107000 (ACL_ERROR_RT_PARAM"
+    )
+    assert text.endswith("INVALID): 100000 cores are more than the 48 that the device has")
+
+
 def test_memory_goes_with_the_last_slice(device: aivops.Device) -> None:
     gc.collect()
     before = device.memory[0]

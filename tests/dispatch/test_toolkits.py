@@ -142,6 +142,7 @@ def test_wrong_settings_of_the_emulator_are_named(
     assert variable in done.stderr
     assert words in done.stderr
     assert "npu-smi" not in done.stderr
+    assert "chip" not in done.stderr
 
 
 def test_errors_carry_their_own_message_only() -> None:

@@ -7,6 +7,7 @@
 #include "aivops/cann/function_table.h"
 #include "aivops/error.h"
 
+#include <algorithm>
 #include <string>
 
 namespace aivops {
@@ -19,6 +20,22 @@ inline bool is_timeout(aclError code) {
            code == ACL_ERROR_RT_AICORE_TIMEOUT || code == ACL_ERROR_RT_VECTOR_CORE_TIMEOUT;
 }
 
+/// The runtime's message without the call at its begin and the code at its end, which the exception's text has already.
+/// The first line is about this failure; others are about earlier ones.
+inline std::string without_repetition(const std::string& message, const std::string& call, const std::string& code) {
+    const std::size_t end = std::min(message.find('\n'), message.size());
+    const std::string begin = call + ": ";
+    const std::string tail = " [" + code + "]";
+    std::string line = message.substr(0, end);
+    if (line.compare(0, begin.size(), begin) == 0) {
+        line.erase(0, begin.size());
+    }
+    if (line.size() >= tail.size() && line.compare(line.size() - tail.size(), tail.size(), tail) == 0) {
+        line.erase(line.size() - tail.size());
+    }
+    return line + message.substr(end);
+}
+
 [[noreturn]] inline void throw_acl_error(const cann::FunctionTable& acl, aclError code, const char* call,
                                          const std::string& entity) {
     const char* pending = acl.aclGetRecentErrMsg();
@@ -26,7 +43,7 @@ inline bool is_timeout(aclError code) {
     const std::string name = cann::error_name(code);
     std::string text = entity + ": " + call + " failed with " + std::to_string(code) + " (" + name + ")";
     if (!message.empty()) {
-        text += ": " + message;
+        text += ": " + without_repetition(message, call, std::to_string(code) + " " + name);
     }
     if (is_timeout(code)) {
         throw AclTimeoutError(text, code, name, message);

@@ -60,9 +60,10 @@ class Toolkit {
         const char* name = acl().aclrtGetSocName();
         if (name == nullptr) {
             const char* pending = acl().aclGetRecentErrMsg();
-            throw ToolkitError(
-                describe() + ": aclrtGetSocName knows no chip" +
-                (pending != nullptr ? std::string(": ") + pending : "; check the NPU driver with npu-smi info"));
+            throw ToolkitError(describe() + ": " +
+                               (pending != nullptr
+                                    ? pending
+                                    : "aclrtGetSocName knows no chip; check the NPU driver with npu-smi info"));
         }
         return name;
     }
