@@ -152,8 +152,9 @@ class Reader {
         if (path == nullptr) {
             return "";
         }
-        if (std::error_code ignored; !std::filesystem::is_directory(path, ignored)) {
-            complain(name, path, "a folder that exists");
+        std::error_code ignored;
+        if (!std::filesystem::is_directory(path, ignored) || access(path, W_OK | X_OK) != 0) {
+            complain(name, path, "a folder that exists and can be written to");
             return "";
         }
         return path;

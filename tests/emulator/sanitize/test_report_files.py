@@ -45,6 +45,26 @@ for _ in range(5):
     assert records[2]["code"] == 507035
 
 
+def test_a_folder_that_cannot_be_written_to(program: Program, races: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    folder.mkdir(mode=0o555)
+    environment = {**os.environ, "AIVOPS_EMU_REPORT": str(folder)}
+    # Root writes everywhere unless it gives that up.
+    humble = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
+    command = [*humble, *program("", races)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"AIVOPS_EMU_REPORT='{folder}': expected a folder that exists and can be written to" in done.stderr
+
+
+def test_a_report_that_cannot_be_written(program: Program, races: Path) -> None:
+    """Not even root can make files here."""
+    environment = {**os.environ, "AIVOPS_EMU_REPORT": "/proc/self/fd"}
+    done = subprocess.run(program("", races), env=environment, capture_output=True, text=True, check=False)
+    assert "aivops emulator: warning: /proc/self/fd/" in done.stderr
+    assert ".jsonl: the report cannot be written: " in done.stderr
+
+
 def test_warnings_are_in_it_as_well(
     program: Program, compiler: KernelCompiler, repository: Path, tmp_path: Path
 ) -> None:
