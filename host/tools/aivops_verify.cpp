@@ -18,6 +18,6 @@ int main(int count, char** words) {
         return options.move_to.empty() ? verify_paths(options) : verify_and_move(options);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "aivops-verify: %s\n", error.what());
-        return 2;
+        return kUnreadable;
     }
 }

@@ -9,7 +9,9 @@
 
 namespace aivops::tools {
 
-// Wrong usage, or a path that cannot be read: exit status 2.
+// The exit status of wrong usage, and of a path that cannot be read.
+inline constexpr int kUnreadable = 2;
+
 class UsageError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

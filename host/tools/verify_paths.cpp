@@ -15,8 +15,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// What was verified, and why the rest could not be.
+struct Outcome {
+    std::vector<FileReport> reports;
+    std::vector<std::string> unreadable;
+
+    void refuse(const std::string& path, const std::string& reason) {
+        unreadable.push_back(printable(path, 4096) + ": " + reason);
+    }
+};
+
 // The *.o files below a folder, in the order of their paths; links are not followed.
-std::vector<std::string> list_folder(const std::string& folder) {
+std::vector<std::string> list_folder(const std::string& folder, Outcome& outcome) {
     std::vector<std::string> files;
     std::error_code error;
     for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -25,23 +35,22 @@ std::vector<std::string> list_folder(const std::string& folder) {
         }
     }
     if (error) {
-        throw UsageError(printable(folder) + ": cannot be read (" + error.message() + ")");
-    }
-    if (files.empty()) {
-        throw UsageError(printable(folder) + ": has no *.o file to verify");
+        outcome.refuse(folder, "cannot be read (" + error.message() + ")");
+    } else if (files.empty()) {
+        outcome.refuse(folder, "has no *.o file to verify");
     }
     std::ranges::sort(files);
     return files;
 }
 
-FileReport verify_file(const std::string& path, const VerifyOptions& options) {
+void verify_file(const std::string& path, const VerifyOptions& options, Outcome& outcome) {
     try {
         const FileBytes file(path);
         FileReport report = verify(Image(file.bytes()), options);
         report.path = printable(path, 4096);
-        return report;
+        outcome.reports.push_back(std::move(report));
     } catch (const std::system_error& error) {
-        throw UsageError(printable(path) + ": cannot be read (" + error.code().message() + ")");
+        outcome.refuse(path, "cannot be read (" + error.code().message() + ")");
     }
 }
 
@@ -54,20 +63,28 @@ int verify_paths(const Options& options) {
         layouts = read_layouts(options.layout_from);
         verify_options.layouts = &layouts;
     }
-    std::vector<FileReport> reports;
+    Outcome outcome;
     for (const std::string& path : options.paths) {
-        const std::vector<std::string> files = fs::is_directory(path) ? list_folder(path) : std::vector{path};
-        for (const std::string& file : files) {
-            reports.push_back(verify_file(file, verify_options));
+        std::error_code ignored; // opening the file tells the reason
+        const bool is_folder = fs::is_directory(path, ignored);
+        for (const std::string& file : is_folder ? list_folder(path, outcome) : std::vector{path}) {
+            verify_file(file, verify_options, outcome);
         }
     }
+    const std::vector<FileReport>& reports = outcome.reports;
     if (options.json) {
-        std::fputs(report_json(reports).c_str(), stdout);
-    } else {
+        std::fputs(report_json(reports, outcome.unreadable).c_str(), stdout);
+    } else if (!reports.empty()) {
         for (const FileReport& report : reports) {
             std::fputs(report_text(report, Severity::kWarning).c_str(), stdout);
         }
         std::fputs(summary_text(reports).c_str(), stdout);
+    }
+    for (const std::string& reason : outcome.unreadable) {
+        std::fprintf(stderr, "aivops-verify: %s\n", reason.c_str());
+    }
+    if (!outcome.unreadable.empty()) {
+        return kUnreadable;
     }
     const bool failed = std::ranges::any_of(reports, [&](const FileReport& report) {
         return std::ranges::any_of(report.findings,

@@ -121,6 +121,64 @@ def test_sarif(run: Run, tmp_path: Path, bare: Path, good: Path) -> None:
     assert by_rule["META050"]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == str(bare)
     assert by_rule["META060"]["locations"][0]["logicalLocations"] == [{"name": "a", "kind": "function"}]
     assert by_rule["META060"]["locations"][0]["physicalLocation"]["region"]["byteOffset"] > 0
+    assert sarif_run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
+
+
+def test_notes_are_shown_when_asked_for(run: Run, tmp_path: Path) -> None:
+    """Kernels `a` and `b` have one tiling key, which is no mistake."""
+    path = write(tmp_path / "x.o", ascend("a", "b").build())
+    assert "META039" not in run("verify", path)[1]
+    assert "info META039" in run("verify", "--notes", path)[1]
+    for options, rules in [([], []), (["--notes"], ["META039"])]:
+        (sarif_run,) = json.loads(run("verify", "--format", "sarif", *options, path)[1])["runs"]
+        assert [result["ruleId"] for result in sarif_run["results"]] == rules
+        assert [rule["id"] for rule in sarif_run["tool"]["driver"]["rules"]] == rules
+    document = json.loads(run("verify", "--format", "json", path)[1])
+    assert [finding["rule"] for finding in document["files"][0]["findings"]] == ["META039"]
+
+
+def test_what_cannot_be_read_does_not_hide_the_rest(
+    run: Run, tmp_path: Path, bare: Path, good: Path, aivops_verify: Callable[..., Any]
+) -> None:
+    """Every format says both, on the stream where its reader looks."""
+    paths = [tmp_path / "missing.o", bare, tmp_path / "empty", good]
+    paths[2].mkdir()
+    reasons = [
+        f"{paths[0]}: cannot be read (No such file or directory)",
+        f"{paths[2]}: has no kernel binary to verify",
+    ]
+
+    status, out, err = run("verify", *paths)
+    assert status == 2
+    assert out == run("verify", bare, good)[1]
+    assert err.splitlines() == [f"aivops verify: {reason}" for reason in reasons]
+
+    status, out, _ = run("verify", "--format", "json", *paths)
+    assert (status, json.loads(out)["unreadable"]) == (2, reasons)
+    assert json.loads(out)["summary"]["files"] == 2
+    native = aivops_verify("--format", "json", *paths)
+    reasons[1] = f"{paths[2]}: has no *.o file to verify"
+    assert (native.returncode, json.loads(native.stdout)["unreadable"]) == (2, reasons)
+    assert native.stderr.splitlines() == [f"aivops-verify: {reason}" for reason in reasons]
+
+    status, out, _ = run("inspect", tmp_path / "missing.o")
+    assert (status, out) == (2, "")
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_sarif_of_what_cannot_be_read(run: Run, tmp_path: Path, bare: Path, others: int) -> None:
+    missing = tmp_path / "missing.o"
+    status, out, _ = run("verify", "--format", "sarif", missing, *[bare] * others)
+    assert status == 2
+    document = json.loads(out)
+    SarifSchema.model_validate(document)
+    (sarif_run,) = document["runs"]
+    assert [result["ruleId"] for result in sarif_run["results"]] == ["META050"] * others
+    (invocation,) = sarif_run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (notification,) = invocation["toolExecutionNotifications"]
+    assert notification["level"] == "error"
+    assert notification["message"]["text"] == f"{missing}: cannot be read (No such file or directory)"
 
 
 def test_colour_only_on_a_terminal(bare: Path) -> None:

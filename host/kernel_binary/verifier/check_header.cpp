@@ -72,7 +72,11 @@ bool check_header(const Checking& checking) {
     const ElfHeader& header = file.header();
     const std::string size = std::to_string(file.bytes().size()) + " bytes";
     if (file.bytes().empty()) {
-        checking.add(RuleId::META105, {.message = "the file is empty", .found = size});
+        checking.add(RuleId::META105,
+                     {.message = "the file is empty",
+                      .found = size,
+                      .fix = "rebuild or copy it again: a full disk or a broken download leaves such a file"});
+        return false;
     }
     if (!file.has_magic()) {
         const bool is_short = file.bytes().size() < elf::kHeaderBytes;

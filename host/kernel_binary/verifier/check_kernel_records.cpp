@@ -270,7 +270,8 @@ void check_kernel_records(const Checking& checking) {
         check_stack_and_ub(check);
         check_parameters(check);
         if (!check.records.dfx) {
-            checking.add(RuleId::META067, check.detail("does not describe its arguments", "a DFX_TYPE record", "none"));
+            checking.add(RuleId::META067, check.detail("takes no arguments that are appended to user memory",
+                                                       "a DFX_TYPE record", "none"));
         }
     }
 }

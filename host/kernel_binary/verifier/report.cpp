@@ -110,7 +110,7 @@ void write_file_report(JsonWriter& json, const FileReport& file, const std::func
     json.end_object();
 }
 
-std::string report_json(const std::vector<FileReport>& files) {
+std::string report_json(const std::vector<FileReport>& files, const std::vector<std::string>& unreadable) {
     JsonWriter json;
     json.begin_object().key("schema").value(1u).key("files").begin_array();
     for (const FileReport& file : files) {
@@ -120,7 +120,15 @@ std::string report_json(const std::vector<FileReport>& files) {
     json.end_array().key("summary").begin_object();
     json.key("files").value(files.size()).key("kernels").value(summary.kernels);
     json.key("errors").value(summary.errors).key("warnings").value(summary.warnings);
-    json.end_object().end_object();
+    json.end_object();
+    if (!unreadable.empty()) {
+        json.key("unreadable").begin_array();
+        for (const std::string& reason : unreadable) {
+            json.value(reason);
+        }
+        json.end_array();
+    }
+    json.end_object();
     return json.text() + "\n";
 }
 

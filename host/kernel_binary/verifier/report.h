@@ -9,8 +9,8 @@
 
 namespace aivops::kernel_binary {
 
-// {"schema": 1, "files": [...], "summary": {...}}
-std::string report_json(const std::vector<FileReport>& files);
+// {"schema": 1, "files": [...], "summary": {...}}, and "unreadable": [...] when something could not be read
+std::string report_json(const std::vector<FileReport>& files, const std::vector<std::string>& unreadable = {});
 // `more_of_kernel` and `more_of_file` add keys of their own to the object of a kernel (by index) and to the file's.
 void write_file_report(JsonWriter& json, const FileReport& file,
                        const std::function<void(std::size_t)>& more_of_kernel = nullptr,

@@ -12,9 +12,9 @@ constexpr std::uint8_t E = 4;
 // clang-format off
 constexpr Rule kRules[] = {
     {RuleId::META001, E, E, kOnBoth,
-     "the file is shorter than 64 bytes or does not begin with 7f 45 4c 46",
+     "the file is not empty, and is shorter than 64 bytes or does not begin with 7f 45 4c 46",
      "the runtime never compares the magic and parses garbage",
-     "rebuild it; check that it is not an empty file, a text pointer of a large-file store or a cut download",
+     "rebuild it; check that it is no text pointer of a large-file store and no cut download",
      "runtime elf.cc:1518-1563", "0.1.0"},
     {RuleId::META002, E, E, kOnBoth,
      "EI_CLASS is not 2 (64-bit)",
@@ -248,8 +248,8 @@ constexpr Rule kRules[] = {
      "runtime elf.cc:529-564", "0.1.0"},
     {RuleId::META067, I, I, kOnBoth,
      "a kernel's meta section has no DFX_TYPE record",
-     "userArgsNum is 0, so the argument API over user memory refuses the first argument",
-     "launch with host arguments, or with an argument array where there is a PARAM_SUMMARY",
+     "userArgsNum is 0, so arguments appended after aclrtKernelArgsInitByUserMem are refused; every other launch works",
+     "none is needed unless you launch that way; AivOps does not",
      "runtime elf.cc:849-887, api_impl.cc:8512-8526", "0.1.0"},
     {RuleId::META068, E | W, E | W, kOnBoth,
      "a function entry's flag is neither 0 nor 0x80 (error), its reserved bytes are not 0, or its value is not the number at the end of the name (warning)",

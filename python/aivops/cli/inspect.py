@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..verification._inputs import Binary, UnreadableError, find_inputs
+from ..verification._inputs import Binary, Unreadable, find_inputs
 from ..verification._page import render_page
 
 
@@ -25,18 +25,19 @@ def register(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        documents = [
-            json.loads(found.image.inspect(found.label))
-            for found in find_inputs(Path(args.file))
-            if isinstance(found, Binary)
-        ]
-    except UnreadableError as error:
-        print(f"aivops inspect: {error}", file=sys.stderr)
-        return 2
+    documents = []
+    unreadable = False
+    for found in find_inputs(Path(args.file)):
+        if isinstance(found, Binary):
+            documents.append(json.loads(found.image.inspect(found.label)))
+        elif isinstance(found, Unreadable):
+            unreadable = True
+            print(f"aivops inspect: {found.message}", file=sys.stderr)
     if args.format == "json":
         print(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2))
-    else:
+    elif documents:
         print("\n\n".join(render_page(document) for document in documents))
+    if unreadable:
+        return 2
     # A file that is no ELF has nothing to show; what is wrong with it is among its findings.
     return 0 if any(document["sections"] for document in documents) else 1

@@ -8,10 +8,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from .._words import counted
 from ..errors import Error
 from ..sanitizing import HOLD_NOTHING, RUN_SECONDS, Schedule, Summary, run_schedules, seeded, sweep
 from ..sanitizing._sarif import sarif_document
@@ -92,11 +93,14 @@ def run(args: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             interrupted = True
         except Error as error:  # the program cannot be run
-            print(f"aivops sanitize: {error}", file=sys.stderr)
-            return 2
+            summary.doubts.append(str(error))
     _end_progress()
-    _print(summary, args.format)
-    for remark in _remarks(summary, interrupted):
+    remarks = list(_remarks(summary, interrupted))
+    _print(summary, remarks, args.format)
+    if summary.other_tools:
+        hidden = counted(len(summary.other_tools), "finding")
+        remarks.append(f"{hidden} of other tools not shown; --tool all shows all")
+    for remark in remarks:
         print(f"aivops sanitize: {remark}", file=sys.stderr)
     if interrupted:
         return INTERRUPTED
@@ -130,15 +134,13 @@ def _remarks(summary: Summary, interrupted: bool) -> Iterator[str]:
             "`aivops doctor` says which toolkit is used"
         )
     yield from summary.doubts
-    if summary.other_tools:
-        yield f"{len(summary.other_tools)} findings of other tools are not shown; --tool all shows them"
 
 
-def _print(summary: Summary, how: str) -> None:
+def _print(summary: Summary, remarks: Sequence[str], how: str) -> None:
     if how == "json":
         print(json.dumps(summary.document(), indent=2))
     elif how == "sarif":
-        print(json.dumps(sarif_document(summary), indent=2))
+        print(json.dumps(sarif_document(summary, remarks), indent=2))
     else:
         print(render_text(summary, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
 

@@ -6,14 +6,19 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..verification import Report, verify
+from ..verification import FileReport, Report, UnreadableError
 from ..verification._fix import fix
-from ..verification._inputs import UnreadableError
+from ..verification._inputs import Unreadable
+from ..verification._report import Severity
 from ..verification._sarif import sarif_document
 from ..verification._text import render_text
+from ..verification._verify import verify_each
+
+UNREADABLE = 2  # the exit status, as of wrong usage
 
 
 def register(subparsers: Any) -> None:
@@ -43,6 +48,9 @@ def register(subparsers: Any) -> None:
         help="accept K_TYPE_MIX_AIV_MAIN with ratio 0:1 and a _mix_aiv name in profile aiv",
     )
     parser.add_argument("--format", choices=["text", "json", "sarif"], default="text")
+    parser.add_argument(
+        "--notes", action="store_true", help="text and sarif: notes too, which ask for nothing; json has them"
+    )
     parser.add_argument("--fail-on", choices=["error", "warning"], default="error")
     parser.add_argument(
         "--fix",
@@ -55,28 +63,35 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.fix is not None:
         return _fix(args)
+    files: list[FileReport] = []
+    unreadable: list[str] = []
     try:
-        report = verify(
-            args.paths,
-            profile=args.profile,
-            machine=args.machine,
-            architecture=args.architecture,
-            kernels=args.kernel,
-            allow_hard_sync=args.allow_hard_sync,
-        )
-    except (UnreadableError, ValueError) as error:
+        for found in verify_each(
+            args.paths, args.profile, args.machine, args.architecture, args.kernel, args.allow_hard_sync
+        ):
+            if isinstance(found, Unreadable):
+                unreadable.append(found.message)
+            else:
+                files.append(found)
+    except ValueError as error:
         return _usage_error(str(error))
-    _print(report, args.format)
+    report = Report(tuple(files))
+    _print(report, unreadable, args.format, "info" if args.notes else "warning")
+    for message in unreadable:
+        _usage_error(message)
+    if unreadable:
+        return UNREADABLE
     return 1 if report.reaches(args.fail_on) else 0
 
 
-def _print(report: Report, how: str) -> None:
+def _print(report: Report, unreadable: Sequence[str], how: str, least: Severity) -> None:
     if how == "json":
-        print(json.dumps(report.document(), indent=2))
+        document = report.document()
+        print(json.dumps({**document, "unreadable": unreadable} if unreadable else document, indent=2))
     elif how == "sarif":
-        print(json.dumps(sarif_document(report), indent=2))
-    else:
-        print(render_text(report, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        print(json.dumps(sarif_document(report, unreadable, least), indent=2))
+    elif report.files:
+        print(render_text(report, least, sys.stdout.isatty() and "NO_COLOR" not in os.environ))
 
 
 def _fix(args: argparse.Namespace) -> int:
@@ -92,4 +107,4 @@ def _fix(args: argparse.Namespace) -> int:
 
 def _usage_error(message: str) -> int:
     print(f"aivops verify: {message}", file=sys.stderr)
-    return 2
+    return UNREADABLE

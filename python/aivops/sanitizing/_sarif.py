@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .._sarif import LEVELS, sarif_log
+from .._sarif import LEVELS, notification, sarif_log
 from ._reports import Place
 from ._summary import DistinctFinding, Failure, Summary
 
@@ -23,22 +24,19 @@ _CATEGORIES = {
 }
 
 
-def sarif_document(summary: Summary) -> dict[str, Any]:
-    """One run; only the categories that have results are described."""
+def sarif_document(summary: Summary, remarks: Sequence[str]) -> dict[str, Any]:
+    """One run; only the categories that have results are described. `remarks` say why less was checked than
+    was asked for."""
     used = sorted({distinct.finding.category for distinct in summary.findings.values()})
     return sarif_log(
         "aivops sanitize",
         [{"id": name, "shortDescription": {"text": _CATEGORIES.get(name, name)}} for name in used],
         [_result(summary, distinct, used) for distinct in summary.findings.values()],
-        invocations=[
-            {
-                "commandLine": shlex.join(summary.command),
-                "executionSuccessful": not summary.failures,
-                "toolExecutionNotifications": [
-                    _notification(failure) for failure in summary.failures.values()
-                ],
-            }
+        [
+            *map(_notification, summary.failures.values()),
+            *(notification("error", remark) for remark in remarks),
         ],
+        commandLine=shlex.join(summary.command),
     )
 
 
@@ -82,8 +80,4 @@ def _uri(path: Path) -> str:
 
 
 def _notification(failure: Failure) -> dict[str, Any]:
-    return {
-        "level": "error",
-        "message": {"text": f"{failure.description}\n{failure.run.output}".rstrip()},
-        "properties": {"runs": failure.runs},
-    }
+    return notification("error", f"{failure.description}\n{failure.run.output}".rstrip(), runs=failure.runs)

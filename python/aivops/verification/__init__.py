@@ -2,6 +2,6 @@
 
 from ._report import FileReport, Finding, Kernel, Report
 from ._rules import Rule, all_rules
-from ._verify import verify
+from ._verify import UnreadableError, verify
 
-__all__ = ["FileReport", "Finding", "Kernel", "Report", "Rule", "all_rules", "verify"]
+__all__ = ["FileReport", "Finding", "Kernel", "Report", "Rule", "UnreadableError", "all_rules", "verify"]

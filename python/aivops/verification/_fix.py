@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import _core
-from ._inputs import UnreadableError
 from ._printable import printable
+from ._verify import UnreadableError
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from .. import _core
-from ..errors import Error
 from ._archive import Archive
 from ._printable import printable
 from ._report import Finding
@@ -49,11 +48,19 @@ class Container:
     findings: tuple[Finding, ...] = field(default=())
 
 
-Input = Binary | Manifest | Container
-
-
-class UnreadableError(Error):
+@dataclass(frozen=True)
+class Unreadable:
     """A path that cannot be read, or holds nothing to verify."""
+
+    message: str
+
+    @classmethod
+    def of(cls, label: str, error: OSError | ValueError) -> Unreadable:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return cls(f"{label}: cannot be read ({printable(reason)})")
+
+
+Input = Binary | Manifest | Container | Unreadable
 
 
 class _Folder(Protocol):
@@ -69,22 +76,22 @@ class _Folder(Protocol):
 
 
 def find_inputs(path: Path) -> Iterator[Input]:
-    """Raises UnreadableError."""
+    """All that there is, and what of it cannot be read."""
     label = printable(str(path))
     try:
         if path.is_dir():
-            yield from _walk(_Directory(path), label)
+            yield from _folder(path, label)
         elif not stat.S_ISREG(path.stat().st_mode):
             # Opening a pipe would wait for its other end.
-            raise UnreadableError(f"{label}: cannot be read (neither a file nor a folder)")
+            yield Unreadable(f"{label}: cannot be read (neither a file nor a folder)")
         elif path.suffix == ".json":
             yield _manifest(path, label)
         elif not _is_elf(path) and zipfile.is_zipfile(path):
             yield from _archive(path, label)
         else:
             yield from _file(path, label)
-    except OSError as error:
-        raise UnreadableError(f"{label}: cannot be read ({error.strerror or error})") from error
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        yield Unreadable.of(label, error)
 
 
 def _is_elf(path: Path) -> bool:
@@ -93,10 +100,10 @@ def _is_elf(path: Path) -> bool:
         return file.read(len(ELF_MAGIC)) == ELF_MAGIC
 
 
-def _manifest(path: Path, label: str) -> Manifest:
+def _manifest(path: Path, label: str) -> Manifest | Unreadable:
     size = path.stat().st_size
     if size > DOCUMENT_LIMIT:
-        raise UnreadableError(f"{label}: has {size} bytes, a manifest at most {DOCUMENT_LIMIT}")
+        return Unreadable(f"{label}: has {size} bytes, a manifest at most {DOCUMENT_LIMIT}")
     return Manifest(label, path.read_bytes(), _Directory(path.parent).map)
 
 
@@ -113,20 +120,29 @@ def _archive(path: Path, label: str) -> Iterator[Input]:
     try:
         opened = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise UnreadableError(f"{label}: is no zip that can be read ({printable(str(error))})") from error
+        yield Unreadable(f"{label}: is no zip that can be read ({printable(str(error))})")
+        return
     with opened:
         archive = Archive(opened)
         found = yield from _members(_Members(archive), label)
         if archive.findings:
             yield Container(label, tuple(archive.findings))
         elif not found:
-            raise UnreadableError(f"{label}: has no kernel binary to verify")
+            yield _nothing_in(label)
 
 
-def _walk(folder: _Folder, label: str) -> Iterator[Input]:
-    found = yield from _members(folder, label)
+def _folder(path: Path, label: str) -> Iterator[Input]:
+    directory = _Directory(path)
+    found = yield from _members(directory, label)
+    for error in directory.closed:
+        found += 1
+        yield Unreadable.of(printable(str(error.filename)), error)
     if not found:
-        raise UnreadableError(f"{label}: has no kernel binary to verify")
+        yield _nothing_in(label)
+
+
+def _nothing_in(label: str) -> Unreadable:
+    return Unreadable(f"{label}: has no kernel binary to verify")
 
 
 def _members(folder: _Folder, label: str) -> Generator[Input, None, int]:
@@ -134,26 +150,32 @@ def _members(folder: _Folder, label: str) -> Generator[Input, None, int]:
     found = 0
     for name in folder.names():
         member = f"{label}/{printable(name)}"
-        path = PurePosixPath(name)
-        if path.suffix == ".o":
-            image = folder.map(name)
-            if image is not None:
+        try:
+            for part in _member(folder, name, member):
                 found += 1
-                beside = str(path.with_suffix(".json"))
-                yield Binary(member, image, folder.read(beside) if folder.has(beside) else None, True)
-        elif path.suffix == ".so" or ".so." in path.name:
-            image = folder.map(name)
-            if image is not None:
-                for part in _embedded(image, member, True):
-                    found += 1
-                    yield part
-        elif path.name == MANIFEST:
-            text = folder.read(name)
-            # Other tools have files of this name too.
-            if text is not None and b'"binaries"' in text and b'"schema"' in text:
-                found += 1
-                yield Manifest(member, text, _Relative(folder, path.parent).map)
+                yield part
+        except OSError as error:
+            found += 1
+            yield Unreadable.of(member, error)
     return found
+
+
+def _member(folder: _Folder, name: str, label: str) -> Iterator[Input]:
+    path = PurePosixPath(name)
+    if path.suffix == ".o":
+        image = folder.map(name)
+        if image is not None:
+            beside = str(path.with_suffix(".json"))
+            yield Binary(label, image, folder.read(beside) if folder.has(beside) else None, True)
+    elif path.suffix == ".so" or ".so." in path.name:
+        image = folder.map(name)
+        if image is not None:
+            yield from _embedded(image, label, True)
+    elif path.name == MANIFEST:
+        text = folder.read(name)
+        # Other tools have files of this name too.
+        if text is not None and b'"binaries"' in text and b'"schema"' in text:
+            yield Manifest(label, text, _Relative(folder, path.parent).map)
 
 
 def _embedded(image: _core.KernelBinary, label: str, shipped: bool) -> Iterator[Input]:
@@ -173,9 +195,11 @@ class _Directory:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self.closed: list[OSError] = []
+        """Folders below it that could not be listed, once the names are all there."""
 
     def names(self) -> Iterator[str]:
-        for folder, folders, files in os.walk(self._root, onerror=_reraise):
+        for folder, folders, files in os.walk(self._root, onerror=self.closed.append):
             folders.sort()
             for name in sorted(files):
                 path = Path(folder, name)
@@ -225,7 +249,3 @@ class _Relative:
     def map(self, name: str) -> _core.KernelBinary | None:
         path = str(self._parent / name)
         return self._folder.map(path) if self._folder.has(path) else None
-
-
-def _reraise(error: OSError) -> None:
-    raise error

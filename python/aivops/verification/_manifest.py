@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _core
-from ._inputs import Manifest
+from ._inputs import Manifest, Unreadable
 from ._printable import printable
 from ._report import FileReport, Finding
 from ._rules import make_finding
 
 
-def check_manifest(manifest: Manifest) -> FileReport:
+def check_manifest(manifest: Manifest) -> FileReport | Unreadable:
     problem = _core.check_manifest(manifest.text, manifest.label)
     if problem is not None:
         rule = "META121" if "stay inside" in problem else "META120"
@@ -21,7 +21,10 @@ def check_manifest(manifest: Manifest) -> FileReport:
         return FileReport(manifest.label, "", "", findings=(make_finding(rule, message),))
     findings: list[Finding] = []
     for entry in json.loads(manifest.text)["binaries"]:
-        findings.extend(_check_binary(manifest, entry))
+        try:
+            findings.extend(_check_binary(manifest, entry))
+        except OSError as error:
+            return Unreadable.of(f"{manifest.label}: binary {printable(entry['path'])}", error)
     return FileReport(manifest.label, "", "", findings=tuple(findings))
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from .._sarif import LEVELS, sarif_log
-from ._report import FileReport, Finding, Report
+from .._sarif import LEVELS, notification, sarif_log
+from ._report import FileReport, Finding, Report, Severity
 from ._rules import Rule, all_rules
 
 
-def sarif_document(report: Report) -> dict[str, Any]:
-    """One run; only the rules that have results are described."""
-    used = sorted({finding.rule for finding in report.findings})
+def sarif_document(report: Report, unreadable: Sequence[str], least: Severity) -> dict[str, Any]:
+    """One run with the findings of at least this severity; only the rules that have results are described."""
+    shown = [(file, finding) for file in report.files for finding in file.findings if finding.reaches(least)]
+    used = sorted({finding.rule for _, finding in shown})
     index = {rule: position for position, rule in enumerate(used)}
     return sarif_log(
         "aivops verify",
         [_describe(all_rules()[rule]) for rule in used],
-        [_result(file, finding, index[finding.rule]) for file in report.files for finding in file.findings],
+        [_result(file, finding, index[finding.rule]) for file, finding in shown],
+        [notification("error", message) for message in unreadable],
     )
 
 

@@ -9,12 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from ._inputs import Binary, Container, Input, Manifest, find_inputs
+from ..errors import Error
+from ._inputs import Binary, Container, Input, Manifest, Unreadable, find_inputs
 from ._manifest import check_manifest
 from ._report import FileReport, Finding, Report
 from ._rules import make_finding
 
 PathLike = str | os.PathLike[str]
+
+
+class UnreadableError(Error):
+    """A path that cannot be read, or holds nothing to verify."""
 
 
 def verify(
@@ -33,6 +38,23 @@ def verify(
     UnreadableError for a path that cannot be read or holds no kernel binary; a damaged binary is a finding.
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    files: list[FileReport] = []
+    for report in verify_each(paths, profile, machine, architecture, kernels, allow_hard_sync):
+        if isinstance(report, Unreadable):
+            raise UnreadableError(report.message)
+        files.append(report)
+    return Report(tuple(files))
+
+
+def verify_each(
+    paths: Iterable[PathLike],
+    profile: str,
+    machine: str,
+    architecture: str,
+    kernels: Sequence[str],
+    allow_hard_sync: bool,
+) -> Iterator[FileReport | Unreadable]:
+    """The same, but goes on behind what cannot be read."""
 
     def check(binary: Binary) -> FileReport:
         document = binary.image.verify(
@@ -46,21 +68,22 @@ def verify(
         return FileReport.from_document(json.loads(document))
 
     doubles = _Doubles()
-    files: list[FileReport] = []
-    for item in paths:
-        for found in find_inputs(Path(item)):
-            files.extend(_reports(found, check, doubles))
-    return Report(tuple(files))
+    for path in paths:
+        for found in find_inputs(Path(path)):
+            yield _report(found, check, doubles)
 
 
-def _reports(found: Input, check: Callable[[Binary], FileReport], doubles: _Doubles) -> Iterator[FileReport]:
+def _report(
+    found: Input, check: Callable[[Binary], FileReport], doubles: _Doubles
+) -> FileReport | Unreadable:
     if isinstance(found, Binary):
         report = check(found)
-        yield replace(report, findings=report.findings + tuple(_surroundings(found, doubles)))
-    elif isinstance(found, Manifest):
-        yield check_manifest(found)
-    elif isinstance(found, Container):
-        yield FileReport(found.label, "", "", findings=found.findings)
+        return replace(report, findings=report.findings + tuple(_surroundings(found, doubles)))
+    if isinstance(found, Manifest):
+        return check_manifest(found)
+    if isinstance(found, Container):
+        return FileReport(found.label, "", "", findings=found.findings)
+    return found
 
 
 def _surroundings(binary: Binary, doubles: _Doubles) -> Iterator[Finding]:

@@ -108,6 +108,26 @@ def test_sarif(program: Program, sanitize: Sanitize, races: Path) -> None:
     assert run["invocations"][0]["executionSuccessful"] is True
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["/no/such/program"], "/no/such/program cannot be run: No such file"),
+        (["true"], "nothing was checked"),
+    ],
+)
+def test_sarif_of_nothing(sanitize: Sanitize, command: list[str], words: str) -> None:
+    done = sanitize("--format", "sarif", "--", *command)
+    assert done.returncode == 2
+    assert words in done.stderr
+    document = document_of(done)
+    SarifSchema.model_validate(document)
+    (run,) = document["runs"]
+    assert run["results"] == []
+    assert run["invocations"][0]["executionSuccessful"] is False
+    (notification,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert notification["message"]["text"].startswith(words)
+
+
 def test_a_clean_program(program: Program, sanitize: Sanitize, races: Path) -> None:
     script = (
         "launch('copy_with_barrier', 1, 'QQ', *[acl.malloc(4096) for _ in 'ab']); acl.ok(acl.synchronize())"
@@ -120,7 +140,7 @@ def test_a_clean_program(program: Program, sanitize: Sanitize, races: Path) -> N
 def test_one_tool(program: Program, sanitize: Sanitize, races: Path) -> None:
     done = sanitize("--no-sweep", "--seeds", 1, "--tool", "memcheck", "--", *program(TWO_FAULTS, races))
     assert done.returncode == 0
-    assert "2 findings of other tools are not shown" in done.stderr
+    assert "2 findings of other tools not shown" in done.stderr
 
 
 def test_a_host_that_frees_twice(program: Program, sanitize: Sanitize, kernels: Path) -> None:
