@@ -190,6 +190,33 @@ def fork() -> None:
         comm.barrier()
 
 
+def test_memory_that_another_process_kept_to_itself_is_not_read() -> None:
+    """Neither the window's nor registered: the address means nothing to a kernel of another rank."""
+    with started_job(f"{MODULE}:read_what_is_not_shared", 2) as processes:
+        told, address = outputs(processes)
+    assert "507035" in told
+    assert "kernel aiv_all_gather_uint8_t on device 0: block 0 of 1: memcheck: DataCopyPad: reads" in told
+    assert f"of GM at {address.strip()} (not device memory)" in told
+
+
+def read_what_is_not_shared() -> None:
+    with join() as comm, aivops.LocalGroup(1) as alone:
+        private = aivops.Buffer(comm.device, 100_000, "uint8")
+        address = int(comm.all_gather(np.uint64(private.pointer))[1])
+        if comm.rank == 1:
+            print(hex(address))
+        else:
+            stream = aivops.Stream(comm.device)
+            kernel = aivops.load_kernels("aivops").get_kernel("aiv_all_gather_uint8_t")
+            window, config = alone.communicators[0].windows[0], aivops.LaunchConfig(blocks=1)
+            kernel.launch(stream, window, address, private, 100_000, 1 << 59, config=config)
+            try:
+                stream.synchronize()
+            except aivops.AclError as error:
+                print(error)
+        comm.barrier()
+
+
 # ---- Ranks that do not find together ----
 
 

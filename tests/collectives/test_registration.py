@@ -65,12 +65,28 @@ def test_dropped_buffers_give_their_place_back() -> None:
 
         assert group.run(call) == [1, 1]
 
-        def too_many(comm: aivops.Communicator) -> None:
-            held = [comm.empty(8) for _ in range(65)]
-            del held
 
-        with pytest.raises(ValueError, match="64 arrays are registered, and there is no room for another"):
-            group.run(too_many)
+def test_there_is_room_for_64_arrays() -> None:
+    """The 65th is refused on every rank and changes nothing; unregister() makes room at once."""
+    full = "64 arrays are registered, and there is no room for another; drop or unregister one on every rank"
+    with aivops.LocalGroup(2) as group:
+
+        def call(comm: aivops.Communicator) -> list[bool]:
+            held = [comm.empty(COUNT, "int16") for _ in range(64)]
+            for refused in (lambda: comm.empty(8), lambda: comm.register(aivops.Buffer(comm.device, 8))):
+                with pytest.raises(aivops.InvalidValueError, match=full):
+                    refused()
+            assert comm.register(held[63][:9]) is not None  # it is there already
+            comm.unregister(held[20])
+            held[20] = comm.empty(COUNT, "int16")
+            with pytest.raises(aivops.InvalidValueError, match=full):
+                comm.empty(8)
+            for array in (held[0], held[20], held[63]):
+                array.fill(comm.rank)
+            rows = np.stack([np.full(COUNT, 257 * rank, np.int16) for rank in range(2)])
+            return [reads_in_place(comm, array, rows) for array in (held[0], held[20], held[63])]
+
+        assert group.run(call) == [[True] * 3] * 2
 
 
 def test_a_buffer_that_one_rank_still_holds_stays() -> None:
