@@ -122,7 +122,8 @@ def _fill(call: str, shape: tuple[int, ...], source: Any, out: Any, device: _cor
 
 
 def require_apart(call: str, source: Any, result: Any, offset: int) -> None:
-    """Refuses buffers that share memory, unless `source` lies `offset` bytes into `result`.
+    """Refuses buffers that share memory, unless `source` lies `offset` bytes into `result`, or, where that is
+    negative, `result` so far into `source`.
 
     There kernels read each element before they write it.
     """
@@ -132,9 +133,13 @@ def require_apart(call: str, source: Any, result: Any, offset: int) -> None:
     other_begin, other_end = result.pointer, result.pointer + result.nbytes
     if begin != other_begin + offset and begin < other_end and other_begin < end:
         shared = min(end, other_end) - max(begin, other_begin)
+        own = "x itself as out"
+        if source.nbytes != result.nbytes:
+            whole, part = ("out", "x") if source.nbytes < result.nbytes else ("x", "out")
+            own = f"this rank's own part of {whole} as {part}"
         raise InvalidValueError(
-            f"{call}: out and x share {shared} bytes at different places; "
-            "pass buffers that share no memory, or x itself as out"
+            f"{call}: out and x share {shared} bytes at different places; pass buffers that share no memory, "
+            f"or {own}"
         )
 
 

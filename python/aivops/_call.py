@@ -96,7 +96,8 @@ class Call:
         """Runs or queues the call on `count` elements of the type of `like`, or on `counts`.
 
         Arrays that it does not take or give on this rank are None. `own_part` is where in the result this
-        rank's own elements land, in bytes. With `lengths` the result is split along axis 0.
+        rank's own elements land, in bytes; negative where the result lies so far into the source. With
+        `lengths` the result is split along axis 0.
         """
         call = self.describe(like, count, op, root, peer, [] if counts is None else counts.tolist())
         return self.perform(call, source, result, own_part, lengths)

@@ -28,9 +28,12 @@ class Collectives:
     tensors and other arrays that speak DLPack, or Buffers on this rank's device; results are of the same
     kind. Unless said otherwise shapes and types are equal on all ranks.
 
-    Where a call returns one array it takes `out`, which is filled and returned. `op`, where it folds, is
-    "sum", "prod", "max" or "min". Elements are folded in rank order, float16 and bfloat16 in float32 with one
-    rounding at the end; integers wrap. Every call takes by keyword
+    Where a call returns one array it takes `out`, which is filled and returned. It may be `x`, and where one
+    of the two is a part of the other that is this rank's own, it may be that: `x` is row `rank` of `out` for
+    all_gather and gather, `out` is part `rank` of `x` for reduce_scatter(_v) and scatter.
+
+    `op`, where it folds, is "sum", "prod", "max" or "min". Elements are folded in rank order, float16 and
+    bfloat16 in float32 with one rounding at the end; integers wrap. Every call takes by keyword
 
     - `stream` and `async_op`: where it is queued (None means a stream of its own), and whether to return a
       `Work` at once, whose `wait()` gives the result;
@@ -149,7 +152,8 @@ class Collectives:
                 f"reduce_scatter(): x has shape {shape}, expected a first axis that {self.size} ranks divide"
             )
         result = call.result((shape[0] // self.size, *shape[1:]), source, out)
-        return call.run(source, source, result, source.count // self.size, op=op)
+        own = self.rank * source.array.nbytes // self.size
+        return call.run(source, source, result, source.count // self.size, op=op, own_part=-own)
 
     def reduce_scatter_v(
         self,
@@ -170,7 +174,8 @@ class Collectives:
                 f"reduce_scatter_v(): x has shape {shape}, but counts add up to {rows.sum()}"
             )
         result = call.result((int(rows[self.rank]), *shape[1:]), source, out)
-        return call.run(source, source, result, op=op, counts=rows * prod(shape[1:]))
+        own = int(rows[: self.rank].sum()) * source.array.nbytes // max(shape[0], 1)
+        return call.run(source, source, result, op=op, counts=rows * prod(shape[1:]), own_part=-own)
 
     def all_to_all(self, x: Any, *, out: Any = None, **options: Unpack[Options]) -> Any:
         """Row r of `x` goes to rank r, row r of the result comes from rank r; both have shape `(size, …)`."""
@@ -239,7 +244,8 @@ class Collectives:
             source = call.operand(x)
             self._require_rows(call, source)
             result = call.result(source.shape[1:], source, out)
-            return call.run(source, source, result, source.count // self.size, root=root)
+            own = root * source.array.nbytes // self.size
+            return call.run(source, source, result, source.count // self.size, root=root, own_part=-own)
         if out is None:
             if shape is None or dtype is None:
                 raise InvalidValueError(

@@ -22,7 +22,15 @@ from collectives.tags import set_tags
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-MOVED = (np.uint8, np.bool_, np.float16, np.float32, np.int64, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2)
+MOVED = (
+    *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.bool_),
+    *(np.float16, np.float32, np.float64, ml_dtypes.bfloat16),
+    *(ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float8_e8m0fnu),
+)
+WHOLE_OUT = ("all_gather", "gather")  # in place: x is the rank's own part of out
+WHOLE_X = ("reduce_scatter", "reduce_scatter_v", "scatter")  # out is the rank's own part of x
+SAME = ("all_reduce", "all_to_all", "broadcast", "reduce")  # out is x
+APART = {("all_reduce", "one_shot_direct"), ("reduce_scatter", "direct"), ("all_to_all", "direct")}
 WINDOW = 1 << 20  # 13 KiB for a lane of a stage: messages of some ten thousand elements are longer
 GROUPS: dict[tuple[int, int], aivops.LocalGroup] = {}
 BEFORE_THE_WRAP = 40
@@ -66,39 +74,59 @@ def call(comm: aivops.Communicator, case: Case, x: Any, how: dict[str, Any], **m
     return OPERATORS[case.operator].call(comm, x, case, how | more)
 
 
+def put(comm: aivops.Communicator, x: np.ndarray, offset: int, where: str) -> Any:
+    return x.copy() if where == "host" else place(comm, x, offset, registered=where == "registered")
+
+
+def in_place(comm: aivops.Communicator, case: Case, x: Any, offset: int, where: str) -> tuple[Any, Any]:
+    """`x` and `out` that share memory; None where a rank passes or gets nothing."""
+    rank = comm.rank
+    gets = case.operator not in ("gather", "reduce") or rank == case.root
+    if x is None:
+        return None, None
+    if case.operator in WHOLE_OUT and gets:
+        out = put(comm, np.stack([x] * case.ranks), offset, where)
+        return out[rank], out
+    own = put(comm, x, offset, where)
+    if case.operator == "scatter":
+        return own, own[rank]
+    if case.operator in WHOLE_X:
+        lengths = case.lengths if case.operator == "reduce_scatter_v" else [case.count] * case.ranks
+        begin = sum(lengths[:rank])
+        return own, own[begin : begin + lengths[rank]]
+    return own, own if gets else None
+
+
 def check_one(data: st.DataObject) -> None:
     """Host arrays, buffers and registered buffers, at any offset, in place where shapes allow it."""
     case = data.draw(cases(st.integers(1, 16)))
     how = data.draw(ways(case))
-    needs = (case.operator, how["algorithm"]) in REGISTERED
-    places = ["registered"] if needs else ["host", "device", "registered"]
+    way = (case.operator, how["algorithm"])
+    places = ["registered"] if way in REGISTERED else ["host", "device", "registered"]
     if case.operator == "scatter":
         places.remove("registered")  # only root has an array, and all ranks register together
     where = data.draw(st.sampled_from(places))
     offset = data.draw(st.sampled_from([0, 1, 3, 17]))
-    can_be = case.operator == "all_reduce" and how["algorithm"] != "one_shot_direct"
-    in_place = can_be and data.draw(st.booleans())
+    can_be = case.operator in (*WHOLE_OUT, *WHOLE_X, *SAME) and way not in APART
+    shares = can_be and data.draw(st.booleans())
     inputs = inputs_of(case)
 
     def run(comm: aivops.Communicator) -> Any:
-        x = inputs[comm.rank]
-        if where != "host":
+        x, out = inputs[comm.rank], None
+        if shares:
+            x, out = in_place(comm, case, x, offset, where)
+        elif where != "host":
             x = place(comm, x, offset, registered=where == "registered")
-        elif in_place:
-            x = x.copy()
-        more: dict[str, Any] = {}
-        if in_place:
-            more["out"] = x
-        elif where == "registered" and case.operator == "all_reduce":
-            more["out"] = place(comm, np.empty(case.count, case.dtype), offset, registered=True)
-        result = call(comm, case, x, how, **more)
+            if where == "registered" and case.operator == "all_reduce":
+                out = place(comm, np.empty(case.count, case.dtype), offset, registered=True)
+        result = call(comm, case, x, how, **({} if out is None else {"out": out}))
         assert how["algorithm"] in (None, comm.last_plan.algorithm)
         return result
 
     results = group_of(case.ranks).run(run)
     expected = OPERATORS[case.operator].expected(case, inputs)
     wrong = [rank for rank in range(case.ranks) if not is_right(results[rank], expected[rank])]
-    assert wrong == [], (case, how, where, offset, in_place)
+    assert wrong == [], (case, how, where, offset, shares)
 
 
 def check_in_flight(data: st.DataObject) -> None:

@@ -34,6 +34,23 @@ def test_buffers_in_and_out(group_of: GroupOf) -> None:
     assert all(group_of(3).run(call))
 
 
+@pytest.mark.parametrize("blocks", [1, 5, 40])
+def test_results_in_the_own_part_of_the_input(group_of: GroupOf, blocks: int) -> None:
+    """Parts of different lengths, through several steps of several lanes."""
+    lengths = [3000, 150_000, 20_000]
+    inputs = [numbers((sum(lengths),), np.int32, rank) for rank in range(3)]
+    parts = np.split(fold(inputs, "sum"), np.cumsum(lengths)[:-1])
+
+    def call(comm: aivops.Communicator) -> bool:
+        x = aivops.Buffer.from_host(comm.device, inputs[comm.rank])
+        begin = sum(lengths[: comm.rank])
+        out = x[begin : begin + lengths[comm.rank]]
+        comm.reduce_scatter_v(x, lengths, out=out, blocks=blocks)
+        return same(out.to_numpy(), parts[comm.rank])
+
+    assert all(group_of(3).run(call))
+
+
 def test_many_calls_in_flight(group_of: GroupOf) -> None:
     """No rank waits for anything before the last call is queued, and ranks queue at different speeds."""
 

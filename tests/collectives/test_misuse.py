@@ -94,12 +94,34 @@ def test_counts_that_are_none(group_of: GroupOf, counts: list[Any], words: str) 
         group_of(2).run(lambda comm: comm.all_to_all_v([x, x], np.full((2, 2), 3.5)))
 
 
-def test_overlapping_buffers_are_refused(group_of: GroupOf) -> None:
-    def call(comm: aivops.Communicator) -> None:
-        both = aivops.Buffer(comm.device, 100, "float32")
-        comm.all_reduce(both[:50], out=both[8:58])
+def overlapping_reduce(comm: aivops.Communicator) -> None:
+    both = aivops.Buffer(comm.device, 100, "float32")
+    comm.all_reduce(both[:50], out=both[8:58])
 
-    with pytest.raises(ValueError, match="out and x share 168 bytes"):
+
+def first_part_of_a_longer_reduce_scatter(comm: aivops.Communicator) -> None:
+    """Where rank 1's part is longer than rank 0's, its result would lie on what other lanes still read."""
+    x = aivops.Buffer(comm.device, 50, "int32")
+    comm.reduce_scatter_v(x, [10, 40], out=x[: 10 + 30 * comm.rank])
+
+
+def other_row_of_gathered(comm: aivops.Communicator) -> None:
+    out = aivops.Buffer(comm.device, (2, 10), "int32")
+    comm.all_gather(out[1 - comm.rank], out=out)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (overlapping_reduce, "out and x share 168 bytes at different places; .* or x itself as out"),
+        (first_part_of_a_longer_reduce_scatter, "share 160 bytes .* or this rank's own part of x as out"),
+        (other_row_of_gathered, "share 40 bytes .* or this rank's own part of out as x"),
+    ],
+)
+def test_overlapping_buffers_are_refused(
+    group_of: GroupOf, call: Callable[[aivops.Communicator], None], text: str
+) -> None:
+    with pytest.raises(ValueError, match=text):
         group_of(2).run(call)
 
 
