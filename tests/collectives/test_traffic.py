@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import aivops
@@ -12,6 +14,7 @@ import pytest
 from aivops._traffic import Traffic, remote_traffic
 from collectives.cases import OPERATORS, REGISTERED, Case, inputs_of, is_right, place
 from collectives.mutants import Mutants
+from collectives.tags import tag_of
 
 GroupOf = Callable[[int], aivops.LocalGroup]
 WINDOW = 400_000  # the least for eight ranks; 5 000 bytes for a lane of a stage
@@ -200,6 +203,9 @@ SIGNALS = {
     ("scatter", "direct"): Signals(rooted, lambda n: n),
     ("gather", "direct"): Signals(rooted),
     ("reduce", "direct"): Signals(rooted),
+    ("all_gather_v", "mesh"): Signals(to_all(1)),
+    ("reduce_scatter_v", "mesh"): Signals(to_all(1), lambda n: n),
+    ("all_to_all_v", "mesh"): Signals(to_all(1), lambda n: n),
 }
 
 
@@ -208,10 +214,19 @@ def over(count: int, size: int) -> int:
     return -(-count // size)
 
 
+def longest(case: Case) -> int:
+    """What lanes share: of operators with counts by rank, the longest part."""
+    if case.operator == "all_to_all_v":
+        return int(case.matrix.max())
+    if case.operator.endswith("_v"):
+        return max(case.lengths) * (2 if case.operator == "all_gather_v" else 1)
+    return case.count
+
+
 def steps_of(case: Case, signals: Signals, blocks: int) -> int:
     """Steps of all lanes together: whole grains are dealt to lanes, and a lane's share is cut to fit its stage."""
     grain = GRAIN_BYTES // np.dtype(case.dtype).itemsize
-    count = over(case.count, case.ranks) if signals.cut else case.count
+    count = over(case.count, case.ranks) if signals.cut else longest(case)
     per_lane = over(over(count, grain), blocks) * grain
     slice_elements = LANE_BYTES // GRAIN_BYTES // signals.staged_parts(case.ranks) * grain
     steps = 0
@@ -246,6 +261,92 @@ def test_signals_of_a_registered_broadcast(small_windows: GroupOf) -> None:
     arrays = group.run(lambda comm: comm.empty(50_000, "float32"))
     traffic = traffic_of(group, lambda comm: comm.broadcast(arrays[comm.rank], algorithm="direct", blocks=2))
     assert [t.small_writes for t in traffic] == [2 * 2 * 2, 2 * 2, 2 * 2]
+
+
+def test_signals_of_channels(small_windows: GroupOf) -> None:
+    """One for each piece from the sender, and one for each from the receiver. Two pieces share a stage."""
+    group, blocks, count = small_windows(2), 3, 20_011
+    steps = steps_of(Case("gather", 2, count, np.int32), Signals(rooted, lambda n: 2), blocks)
+    assert steps > blocks
+
+    def call(comm: aivops.Communicator) -> None:
+        x = np.zeros(count, np.int32)
+        comm.send(x, 1, blocks=blocks) if comm.rank == 0 else comm.recv(0, x, blocks=blocks)
+
+    assert [t.small_writes for t in traffic_of(group, call)] == [steps, steps]
+
+
+def test_signals_of_a_barrier(small_windows: GroupOf) -> None:
+    for ranks in (1, 3, 8):
+        traffic = traffic_of(small_windows(ranks), lambda comm: comm.barrier())
+        assert traffic == [Traffic(0, FLAG_BYTES * (ranks - 1), ranks - 1, 0)] * ranks
+
+
+# ---- The table of docs/collectives.md. ----
+
+
+class Published(NamedTuple):
+    total: str
+    phases: int
+    signals: str  # of every rank, or "root …, others …"
+
+    def signals_of(self, rank: int, root: int, n: int) -> int:
+        text = self.signals
+        if text.startswith("root "):
+            of_root, of_others = text.removeprefix("root ").split(", others ")
+            text = of_root if rank == root else of_others
+        return round(evaluate(text, n=n, P=1, K=1))
+
+
+def evaluate(formula: str, **values: int) -> float:
+    """A formula without signs of multiplication."""
+    explicit = re.sub(r"(?<=[0-9nSPK)])(?=[nSPK(])", "*", formula.replace("·", "*"))
+    return float(eval(explicit, {}, dict(values)))
+
+
+@pytest.fixture(scope="module")
+def published(repository: Path) -> dict[tuple[str, str], Published]:
+    text = (repository / "docs" / "collectives.md").read_text()
+    lines = text[text.index("| operator | algorithm | remote bytes") :].splitlines()[2:]
+    found = {}
+    for line in lines[: lines.index("")]:
+        operators, algorithm, total, phases, signals = (cell.strip() for cell in line.strip("|").split("|"))
+        for name in operators.split(", "):
+            plain = name.removesuffix("(_v)")
+            for operator in {plain, plain + "_v"} if "(_v)" in name else {plain}:
+                found[operator, algorithm] = Published(total, int(phases), signals)
+    return found
+
+
+def test_the_published_table_has_every_algorithm(published: dict[tuple[str, str], Published]) -> None:
+    others = {("send", "channel"), ("recv", "channel"), ("barrier", "mesh")}
+    assert set(published) == {(name, a) for name, op in OPERATORS.items() for a in op.algorithms} | others
+    for (operator, algorithm), signals in SIGNALS.items():
+        row = published[operator, algorithm]
+        assert ("K" in row.signals) == signals.sliced
+        for n in (1, 2, 3, 8):
+            assert signals.per_step(n, 0) == [row.signals_of(rank, 0, n) for rank in range(n)]
+
+
+@pytest.mark.parametrize(("operator", "algorithm"), SIGNALS)
+def test_phases_and_bytes_are_the_published_ones(
+    small_windows: GroupOf, published: dict[tuple[str, str], Published], operator: str, algorithm: str
+) -> None:
+    """A phase is a step of a lane's tag, which each rank takes as often as a pass has them."""
+    row, signals = published[operator, algorithm], SIGNALS[operator, algorithm]
+    for ranks in (2, 3, 8):
+        for count in (1, 1000, 20_011):
+            case = Case(operator, ranks, count, np.int32, root=ranks - 1)
+            group = small_windows(ranks)
+            before = [tag_of(comm, 0) for comm in group.communicators]
+            traffic = measure(group, case, {"algorithm": algorithm, "blocks": 1})
+            after = [tag_of(comm, 0) for comm in group.communicators]
+            steps = row.phases * steps_of(case, signals, 1)
+            assert [new - old for old, new in zip(before, after, strict=True)] == [steps] * ranks
+            if not operator.endswith("_v"):  # whose ranks have messages of different lengths
+                rows = ranks if operator in ("reduce_scatter", "all_to_all", "scatter") else 1
+                total = evaluate(row.total, n=ranks, S=4 * count * rows)
+                assert sum(t.read_bytes for t in traffic) == round(total)
 
 
 def test_nobody_polls_over_a_link(group_of: GroupOf) -> None:
