@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +26,28 @@ def group_of() -> Iterator[Callable[[int], aivops.LocalGroup]]:
     yield get
     for group in groups.values():
         group.close()
+
+
+@pytest.fixture(scope="session")
+def ring_package(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where examples/ring_all_gather, an algorithm of another package, is installed."""
+    folder = tmp_path_factory.mktemp("ring")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-build-isolation",
+        "--no-deps",
+        "--no-index",
+    ]
+    architecture = aivops.Device(0).architecture
+    command = [*pip, f"-Ccmake.define.AIVOPS_ARCHITECTURES={architecture}", "--target", folder]
+    source = shutil.copytree(repository / "examples" / "ring_all_gather", folder / "source")
+    done = subprocess.run([*map(str, command), str(source)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,35 @@ import numpy as np
 LANES_OFFSET = 4096  # 32 bytes per lane, the tag first
 LANE_BYTES = 32
 MAX_LANES = 80
+MAX_RANKS = 64
+FLAGS_OFFSET = LANES_OFFSET + 2 * MAX_LANES * LANE_BYTES  # behind as many reports: [lane][tag % 2][peer]
+FLAG_BYTES = 32
+# Behind the abort word: [lane][peer], the tags of the last pieces sent and received in the last two of four flags.
+CHANNELS_OFFSET = FLAGS_OFFSET + MAX_LANES * 2 * MAX_RANKS * FLAG_BYTES + FLAG_BYTES
+CHANNEL_BYTES = 4 * FLAG_BYTES
+
+
+def flag_place(lane: int, tag: int, peer: int) -> int:
+    """Offset in a rank's window of what `peer` writes in a step."""
+    return FLAGS_OFFSET + ((lane * 2 + tag % 2) * MAX_RANKS + peer) * FLAG_BYTES
+
+
+def set_channel_tags(group: aivops.LocalGroup, tag: int) -> None:
+    """Lets every message between two ranks go on from `tag`. No call may run."""
+    start = np.array([tag], np.uint32).view(np.uint8)
+    for comm in group.communicators:
+        for lane in range(MAX_LANES):
+            for peer in range(group.size):
+                channel = CHANNELS_OFFSET + (lane * MAX_RANKS + peer) * CHANNEL_BYTES
+                for place in (channel + 2 * FLAG_BYTES, channel + 3 * FLAG_BYTES):
+                    comm.windows[comm.rank][place : place + 4].copy_from(start)
+
+
+def channel_tags(comm: aivops.Communicator, peer: int) -> list[int]:
+    """Of the last piece sent to `peer` and the last received from it, in lane 0."""
+    channel = CHANNELS_OFFSET + peer * CHANNEL_BYTES
+    places = (channel + 2 * FLAG_BYTES, channel + 3 * FLAG_BYTES)
+    return [int(comm.windows[comm.rank][at : at + 4].to_numpy().view(np.uint32)[0]) for at in places]
 
 
 def set_tags(group: aivops.LocalGroup, tag: int) -> None:

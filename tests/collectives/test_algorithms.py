@@ -217,23 +217,14 @@ print("right")
 """
 
 
-def test_another_package_brings_an_algorithm(repository: Path, tmp_path: Path) -> None:
-    build = tmp_path / "build"
-    root = f"-DAivOps_ROOT={aivops.get_cmake_dir()}"
-    source = repository / "tests" / "packages" / "ring_all_gather"
-    for command in (
-        ["cmake", "-G", "Ninja", "-S", source, "-B", build, root, "-DAIVOPS_ARCHITECTURES=dav-c220-vec"],
-        ["cmake", "--build", build],
-        ["cmake", "--install", build, "--prefix", tmp_path],
-    ):
-        subprocess.run([str(part) for part in command], check=True, capture_output=True)
-    (tmp_path / "ring_all_gather" / "__init__.py").touch()
+@pytest.mark.xdist_group("ring")
+def test_another_package_brings_an_algorithm(ring_package: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", RING],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": str(ring_package)},
     )
     assert done.returncode == 0, done.stderr
     *errors, last = done.stdout.splitlines()

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from collectives.reference import fold, numbers, same
-from collectives.tags import set_tags, tag_of
+from collectives.tags import channel_tags, set_channel_tags, set_tags, tag_of
 
 GroupOf = Callable[[int], aivops.LocalGroup]
 
@@ -151,3 +151,23 @@ def test_tags_wrap_around() -> None:
         assert all(group.run(call))
         tags = [tag_of(comm, lane) for comm in group.communicators for lane in range(2)]
     assert tags == [4] * 6
+
+
+def test_tags_of_channels_wrap_around() -> None:
+    """Messages of several pieces each, both ways."""
+    with aivops.LocalGroup(2, blocks=2, window_bytes=400_000) as group:
+        set_channel_tags(group, 2**32 - 3)
+
+        def call(comm: aivops.Communicator) -> bool:
+            right = True
+            for number in range(6):
+                x, out = np.full(9000, 8 * number + comm.rank), np.empty(9000, np.int64)
+                comm.send(x, 1) if comm.rank == 0 else comm.recv(0, out)
+                right &= comm.rank == 0 or bool((out == 8 * number).all())
+                comm.recv(1, out) if comm.rank == 0 else comm.send(x, 0)
+                right &= comm.rank == 1 or bool((out == 8 * number + 1).all())
+            return right
+
+        assert group.run(call) == [True, True]
+        for comm in group.communicators:
+            assert all(0 < tag < 1000 for tag in channel_tags(comm, 1 - comm.rank))

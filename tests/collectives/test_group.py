@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from collections.abc import Callable
 import aivops
 import numpy as np
 import pytest
+from collectives.tags import flag_place
 
 GroupOf = Callable[[int], aivops.LocalGroup]
 
@@ -116,6 +118,12 @@ def test_a_peer_that_never_comes() -> None:
     # Ranks 0 and 2 wait equally long; the first to give up stops the other.
     assert error.rank in (0, 2)
     assert (error.peer, error.block, error.expected, error.found) == (1, 0, 2, 0)
+    assert error.flag == flag_place(lane=0, tag=2, peer=1)
+    assert re.search(
+        rf"all_gather\(\): rank {error.rank} waited in vain for rank 1 \([\d.]+ s\): block 0 expected tag 2 in the flag "
+        rf"at {error.flag:#x} of its window and found 0; see whether that rank made the same call",
+        str(error),
+    )
 
 
 def test_a_receiver_whose_sender_never_comes() -> None:
