@@ -36,12 +36,10 @@ void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, con
 
 uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, uint64_t bytes, const void* place) {
     MemorySpace& memory = memory_space();
-    const uint32_t generation = memory.generation();
-    for (const Block::CachedRange& cached : block.ranges) {
-        if (cached.generation == generation && cached.range.contains(gm, bytes)) {
-            return cached.owner;
-        }
+    if (const Block::KnownRange* known = block.known_range(gm, bytes)) {
+        return known->owner;
     }
+    const uint32_t generation = memory.generation();
     std::optional<uint32_t> owner = memory.owner(gm);
     std::optional<Range> range = owner ? memory.find(gm) : std::nullopt;
     if (!range || !range->contains(gm, bytes)) {
@@ -58,8 +56,7 @@ uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, 
                         std::to_string(block.device->index()) + " current",
                     place);
     }
-    block.ranges[block.next_range] = {*range, *owner, generation};
-    block.next_range = (block.next_range + 1) % block.ranges.size();
+    block.learn_range({*range, *owner, generation, memory.doorbell_of(gm)});
     return *owner;
 }
 

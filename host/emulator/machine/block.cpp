@@ -179,6 +179,23 @@ Events::Leftovers Events::leftovers() const {
     return found;
 }
 
+const Block::KnownRange* Block::known_range(Address gm, uint64_t bytes) {
+    const uint32_t generation = memory_space().generation();
+    for (uint32_t index = 0; index < ranges_.size(); ++index) {
+        if (ranges_[index].generation == generation && ranges_[index].range.contains(gm, bytes)) {
+            std::swap(ranges_[index], ranges_[index / 2]);
+            return &ranges_[index / 2];
+        }
+    }
+    return nullptr;
+}
+
+void Block::learn_range(KnownRange range) {
+    // From the back: those that are found often have moved away from there.
+    oldest_range_ = oldest_range_ == 0 ? static_cast<uint32_t>(ranges_.size()) - 1 : oldest_range_ - 1;
+    ranges_[oldest_range_] = std::move(range);
+}
+
 Core::Core(Device& device, uint32_t index)
     : ub(map_guarded(soc().ub_bytes)), stack(map_guarded(kStackBytes)), valid(soc().ub_bytes) {
     block.device = &device;
@@ -218,6 +235,9 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.cross_core_waits.fill(0);
     block.polls.clear();
     block.events.clear();
+    block.lazy_loads.clear();
+    block.recent_loads.clear();
+    block.stored_bytes = 0;
     block.cache.clear();
     block.own_stack.begin(stack, kStackBytes);
     block.context = make_context(stack, kStackBytes, run_block, &block);
@@ -242,6 +262,9 @@ void raise_warning(Block& block, uint32_t category, const std::string& message, 
 }
 
 void give_way(Block& block, BlockState state) {
+    if (state != BlockState::kFinished && state != BlockState::kFaulted) {
+        block.lazy_loads.settle_all();
+    }
     block.state = state;
     block.own_stack.leave_for(block.scheduler_stack);
     aivops_switch_context(&block.context, block.scheduler);

@@ -5,9 +5,11 @@
 #include "context_switch.h"
 #include "contract/contract.h"
 #include "counters.h"
+#include "lazy_loads.h"
 #include "memory.h"
 #include "scalar_cache.h"
 #include "stack_annotations.h"
+#include "streaming_copy.h"
 #include "trace.h"
 
 #include <array>
@@ -21,6 +23,7 @@ namespace aivops::machine {
 
 struct Access;
 class Device;
+class Doorbell;
 class KernelRun;
 
 enum class BlockState : uint8_t { kReady, kPolling, kHeld, kAtSyncAll, kAtCrossCore, kFinished, kFaulted };
@@ -161,6 +164,9 @@ struct Block : AivEmuBlock {
 
     Polls polls;
     Events events;
+    LazyLoads lazy_loads{*this};
+    RecentLoads recent_loads;
+    uint64_t stored_bytes = 0; // in GM, in large pieces
     // Where pipes are late.
     class BlockRaces* races = nullptr;
     class LatePipes* pipes = nullptr;
@@ -169,13 +175,20 @@ struct Block : AivEmuBlock {
     bool polls_large = false; // so any write may be what it waits for
     uint64_t writes_seen = 0;
 
-    struct CachedRange {
+    // GM that it has touched before, on this core.
+    struct KnownRange {
         Range range;
         uint32_t owner = 0;
         uint32_t generation = 0;
+        std::shared_ptr<Doorbell> doorbell; // of the process whose memory it is; null: this one's
     };
-    std::array<CachedRange, 4> ranges{};
-    uint32_t next_range = 0;
+    /// Null when [gm, gm + bytes) is in none of them, or the memory has changed since.
+    const KnownRange* known_range(Address gm, uint64_t bytes);
+    void learn_range(KnownRange range);
+
+  private:
+    std::array<KnownRange, 32> ranges_; // what is found moves to the front
+    uint32_t oldest_range_ = 0;
 };
 
 struct Core {

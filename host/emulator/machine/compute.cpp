@@ -56,6 +56,9 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
         const AivEmuRange& range = instruction->ranges[index];
         track_ub(block, lane, instruction->name, range.ub, range.bytes, range.write != 0, place);
     }
+    for (uint32_t index = 0; index < instruction->range_count; ++index) {
+        block.lazy_loads.settle(instruction->ranges[index].ub, instruction->ranges[index].bytes);
+    }
     InCopy faults(block);
     instruction->execute(block.ub, instruction->parameters);
 }
@@ -79,6 +82,7 @@ void* ub_scalar(AivEmuBlock* handle, uint32_t ub, uint32_t bytes, int write) {
         block.races->begin(Lane::kScalar, block.races->issue());
     }
     track_ub(block, Lane::kScalar, name, ub, bytes, write != 0, AIVOPS_PLACE);
+    block.lazy_loads.settle(ub, bytes);
     return block.ub + ub;
 }
 
@@ -86,7 +90,9 @@ void ub_invalidate(AivEmuBlock* handle, uint32_t ub, uint32_t bytes) {
     Block& block = block_of(handle);
     // Reservations may exceed the buffer as long as nobody touches the rest.
     if (ub < block.ub_bytes) {
-        block.core->valid.invalidate(ub, std::min(bytes, block.ub_bytes - ub));
+        bytes = std::min(bytes, block.ub_bytes - ub);
+        block.core->valid.invalidate(ub, bytes);
+        block.lazy_loads.forget(ub, bytes);
     }
 }
 

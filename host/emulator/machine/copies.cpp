@@ -102,11 +102,20 @@ void copy_within_ub(Block& block, const AivEmuCopy& copy, const void* place) {
         }
         track_ub(block, Lane::kVector, copy.name, source, copy.block_bytes, false, place);
         track_ub(block, Lane::kVector, copy.name, destination, copy.block_bytes, true, place);
-        std::memmove(block.ub + destination, block.ub + source, copy.block_bytes);
+        const uint8_t* from = block.lazy_loads.read(static_cast<uint32_t>(source), copy.block_bytes);
+        block.lazy_loads.settle(static_cast<uint32_t>(destination), copy.block_bytes);
+        InCopy faults(block);
+        std::memmove(block.ub + destination, from, copy.block_bytes);
         if (block.pipes == nullptr) {
             block.core->valid.set(static_cast<uint32_t>(destination), copy.block_bytes);
         }
     }
+}
+
+// Where pipes are late their queues say when a load happens.
+bool may_be_put_off(const Block& block, const AivEmuCopy& copy) {
+    return block.pipes == nullptr && copy.block_count == 1 && copy.block_bytes >= LazyLoads::kLeastBytes &&
+           copy.pad_left == 0 && copy.pad_right == 0 && copy.pad_defined == 0;
 }
 
 void copy_in(Block& block, const AivEmuCopy& copy, bool small, const void* place) {
@@ -131,7 +140,14 @@ void copy_in(Block& block, const AivEmuCopy& copy, bool small, const void* place
         if (small) {
             read_small(block, touch, owner, to + left);
         } else {
-            read_gm(block, to + left, gm, copy.block_bytes);
+            if (may_be_put_off(block, copy)) {
+                block.lazy_loads.put_off(static_cast<uint32_t>(ub), reinterpret_cast<const uint8_t*>(gm),
+                                         copy.block_bytes);
+            } else {
+                block.lazy_loads.forget(static_cast<uint32_t>(ub), static_cast<uint32_t>(filled));
+                read_gm(block, to + left, gm, copy.block_bytes);
+            }
+            block.recent_loads.add(reinterpret_cast<const uint8_t*>(gm), copy.block_bytes);
             count_read(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
             track_read(block, touch, to + left);
         }
@@ -194,7 +210,7 @@ void copy_out(Block& block, const AivEmuCopy& copy, bool small, const void* plac
             track_write(block, {Lane::kStore, gm, copy.block_bytes, small, copy.name, place},
                         block.atomic == AIVOPS_EMU_ATOMIC_NONE ? block.ub + ub : nullptr);
         }
-        write_gm(block, gm, block.ub + ub, copy.block_bytes);
+        write_gm(block, gm, static_cast<uint32_t>(ub), copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
     }
     if (tracing()) {

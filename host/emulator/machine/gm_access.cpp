@@ -18,7 +18,9 @@
 namespace aivops::machine {
 namespace {
 
-constexpr uint64_t kStreamed = 8192; // a smaller piece may be read soon; this much is, if at all, by another core
+// What a block stores first may be read soon and stays in the caches; a smaller piece than this always may.
+constexpr uint64_t kStreamed = 8192;
+constexpr uint64_t kKeptInCaches = 1 << 20;
 
 // Bit 48 of CTRL off, the reset value, means saturating half; of dav-c310-vec only, this goes for atomic copies too.
 bool saturates_half(const Block& block) {
@@ -33,6 +35,18 @@ void note_visible_change(Block& block) {
         schedule().note_write();
     }
     block.run->note_progress(*block.device);
+}
+
+// A large piece, ordered behind what was written before.
+void store_large(Block& block, void* to, const uint8_t* from, uint64_t bytes) {
+    std::atomic_thread_fence(std::memory_order_release);
+    if (bytes >= kStreamed && block.stored_bytes >= kKeptInCaches) {
+        streaming_copy(to, from, bytes, block.recent_loads.pieces());
+    } else {
+        std::memcpy(to, from, bytes);
+    }
+    block.stored_bytes += bytes;
+    block.recent_loads.clear();
 }
 
 } // namespace
@@ -66,6 +80,7 @@ int64_t trace_clock() {
 void read_small(Block& block, const GmTouch& touch, uint32_t owner, uint8_t* to) {
     const int64_t began_ns = trace_clock();
     const auto bytes = static_cast<uint32_t>(touch.bytes);
+    block.lazy_loads.settle_all();
     if (block.pipes != nullptr) {
         block.polls.clear_unless(block.pipes->visible_issues());
     }
@@ -108,7 +123,15 @@ void read_small(Block& block, const GmTouch& touch, uint32_t owner, uint8_t* to)
 
 void after_write(Block& block, Address gm) {
     note_visible_change(block);
-    memory_space().ring(gm);
+    const Block::KnownRange* known = block.known_range(gm, 1);
+    if (known == nullptr) {
+        memory_space().ring(gm);
+        return;
+    }
+    doorbell().ring(); // threads of this process may wait for any memory
+    if (known->doorbell) {
+        known->doorbell->ring();
+    }
 }
 
 void after_signal(Block& block) {
@@ -127,21 +150,23 @@ void read_gm(Block& block, void* to, Address gm, uint64_t bytes) {
     }
 }
 
-void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes) {
-    void* to = reinterpret_cast<void*>(gm);
+void write_gm(Block& block, Address gm, uint32_t ub, uint32_t bytes) {
+    auto* to = reinterpret_cast<uint8_t*>(gm);
+    const bool large = bytes > kSmallBytes && block.atomic == AIVOPS_EMU_ATOMIC_NONE;
+    if (large) {
+        block.lazy_loads.settle_sources(to, bytes);
+    } else {
+        block.lazy_loads.settle_all();
+    }
+    const uint8_t* from = block.lazy_loads.read(ub, bytes);
     InCopy faults(block);
-    if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
+    if (large) {
+        store_large(block, to, from, bytes);
+    } else if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
         apply_atomic_elements(to, from, bytes, block.atomic, block.atomic_type, saturates_half(block));
         block.device->counters().atomics.add(1);
-    } else if (bytes <= kSmallBytes) {
-        store_words(to, from, static_cast<uint32_t>(bytes));
     } else {
-        std::atomic_thread_fence(std::memory_order_release);
-        if (bytes >= kStreamed) {
-            streaming_copy(to, from, bytes);
-        } else {
-            std::memcpy(to, from, bytes);
-        }
+        store_words(to, from, bytes);
     }
 }
 

@@ -25,8 +25,8 @@ void read_small(Block& block, const GmTouch& touch, uint32_t owner, uint8_t* to)
 /// Copies, small pieces as gm_words.h says.
 void read_gm(Block& block, void* to, Address gm, uint64_t bytes);
 
-/// Plain or, in atomic mode, element by element.
-void write_gm(Block& block, Address gm, const uint8_t* from, uint64_t bytes);
+/// From UB; plain or, in atomic mode, element by element.
+void write_gm(Block& block, Address gm, uint32_t ub, uint32_t bytes);
 
 /// Everything that others can see ends a block's polling and may end someone else's: writes, and signals on the device.
 void after_write(Block& block, Address gm);

@@ -241,21 +241,21 @@ std::optional<Range> MemorySpace::find(Address address) const {
     return std::nullopt;
 }
 
-void MemorySpace::ring(Address address) const {
-    // Threads of this process may wait for any memory.
-    doorbell().ring();
+std::shared_ptr<Doorbell> MemorySpace::doorbell_of(Address address) const {
     if (all_.contains(address, 1)) {
-        return;
+        return nullptr;
     }
-    std::shared_ptr<Doorbell> remote;
-    {
-        std::shared_lock lock(imports_mutex_);
-        auto next = imports_.upper_bound(address);
-        if (next != imports_.begin() && std::prev(next)->second.range.contains(address, 1)) {
-            remote = std::prev(next)->second.doorbell;
-        }
+    std::shared_lock lock(imports_mutex_);
+    auto next = imports_.upper_bound(address);
+    if (next != imports_.begin() && std::prev(next)->second.range.contains(address, 1)) {
+        return std::prev(next)->second.doorbell;
     }
-    if (remote) {
+    return nullptr;
+}
+
+void MemorySpace::ring(Address address) const {
+    doorbell().ring(); // threads of this process may wait for any memory
+    if (const std::shared_ptr<Doorbell> remote = doorbell_of(address)) {
         remote->ring();
     }
 }

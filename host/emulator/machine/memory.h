@@ -102,6 +102,9 @@ class MemorySpace {
     /// The allocation (or import) around an address.
     std::optional<Range> find(Address address) const;
 
+    /// Of the other process whose memory is imported there; null for this process's own.
+    std::shared_ptr<Doorbell> doorbell_of(Address address) const;
+
     /// Tells those who wait for changes there that something was written at `address`.
     void ring(Address address) const;
 

@@ -37,6 +37,7 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
     track_scalar(block, place);
     track_write(block, {Lane::kScalar, address, bytes, true, name, place}, static_cast<const uint8_t*>(value));
     note_visible(block);
+    block.lazy_loads.settle_all();
     {
         InCopy faults(block);
         store_words(gm, value, bytes);
@@ -93,6 +94,7 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     const int64_t began_ns = trace_clock();
     uint8_t before[8];
     bool changed = false;
+    block.lazy_loads.settle_all();
     {
         InCopy faults(block);
         changed = apply_atomic(gm, operand, compare, before, atomic, type);
@@ -129,7 +131,9 @@ void cache_clean_invalidate(AivEmuBlock* handle, const void* gm, int entire, uin
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-void memory_barrier(AivEmuBlock*, uint32_t) {
+void memory_barrier(AivEmuBlock* handle, uint32_t) {
+    InMachine inside(block_of(handle));
+    block_of(handle).lazy_loads.settle_all();
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

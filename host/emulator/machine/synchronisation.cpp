@@ -34,8 +34,11 @@ void check_cross_core(Block& block, uint32_t mode, uint32_t id, const void* plac
 
 void pipe_barrier(AivEmuBlock* handle, uint32_t pipe) {
     Block& block = block_of(handle);
+    InMachine inside(block);
+    if (pipe != AIVOPS_EMU_PIPE_V && pipe != AIVOPS_EMU_PIPE_MTE3) {
+        block.lazy_loads.settle_all();
+    }
     if (block.pipes != nullptr) {
-        InMachine inside(block);
         block.pipes->turn();
         block.pipes->barrier(pipe, AIVOPS_PLACE);
     }
@@ -68,6 +71,9 @@ void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint3
                     "WaitFlag: event id " + std::to_string(id) + " was not set, so this waits for ever", AIVOPS_PLACE);
     }
     --flag;
+    if (source == AIVOPS_EMU_PIPE_MTE2 && destination == AIVOPS_EMU_PIPE_S) {
+        block.lazy_loads.settle_all(); // the kernel's own code may touch what they read
+    }
     block.events.note_place(source, destination, id, AIVOPS_PLACE);
     if (block.pipes != nullptr) {
         block.pipes->turn();
@@ -78,6 +84,7 @@ void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint3
 void sync_all(AivEmuBlock* handle) {
     Block& block = block_of(handle);
     InMachine inside(block);
+    block.lazy_loads.settle_all();
     if (block.pipes != nullptr) {
         block.pipes->turn();
         block.pipes->barrier(AIVOPS_EMU_PIPE_ALL, AIVOPS_PLACE);
@@ -89,6 +96,7 @@ void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t 
     Block& block = block_of(handle);
     InMachine inside(block);
     check_cross_core(block, mode, id, AIVOPS_PLACE);
+    block.lazy_loads.settle_all();
     if (block.pipes != nullptr) {
         block.pipes->turn();
         if (pipe == AIVOPS_EMU_PIPE_ALL) {
