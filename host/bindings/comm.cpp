@@ -104,10 +104,18 @@ void register_comm(nb::module_& m) {
         .def(
             "run",
             [](Communicator& self, const Collective& call, std::uintptr_t input, std::uintptr_t output) {
-                return self.run(call, reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output));
+                self.run(call, reinterpret_cast<const void*>(input), reinterpret_cast<void*>(output));
             },
             "call"_a, "input"_a, "output"_a, nb::call_guard<nb::gil_scoped_release>(),
             "Run a collective on arrays at host addresses and wait for it.")
+        .def(
+            "repeat",
+            [](Communicator& self, const Collective& call, const Buffer& input, const Buffer& output) {
+                self.run(call, input, output);
+            },
+            "call"_a, "input"_a, "output"_a, nb::call_guard<nb::gil_scoped_release>(),
+            "Run a collective on arrays in device memory that are like those it was made for.")
+        .def_prop_ro("last_plan", &Communicator::last_plan)
         .def("launch", &Communicator::launch, "call"_a, "input"_a, "output"_a, "stream"_a,
              nb::call_guard<nb::gil_scoped_release>(), "Queue a collective on arrays in device memory.")
         .def(
@@ -126,9 +134,8 @@ void register_comm(nb::module_& m) {
             "launch_and_wait",
             [](Communicator& self, const Collective& call, const Buffer& input, const Buffer& output,
                const Stream& stream, const Timeout& timeout) {
-                const Plan plan = self.launch(call, input, output, stream);
+                self.launch(call, input, output, stream);
                 self.wait(stream, timeout);
-                return plan;
             },
             "call"_a, "input"_a, "output"_a, "stream"_a, "timeout"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
             "Both; ranks that are threads hand the GIL to each other once instead of twice.")

@@ -5,6 +5,7 @@
 #include <aivops/error.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
@@ -40,8 +41,12 @@ class Registry {
             throw InvalidValueError(what + " is one too many, an operator can have " + std::to_string(kMostAlgorithms));
         }
         algorithm.number = static_cast<uint8_t>(others.size());
-        return all_.emplace_back(std::move(algorithm));
+        const Algorithm& added = all_.emplace_back(std::move(algorithm));
+        count_.store(all_.size(), std::memory_order_release);
+        return added;
     }
+
+    size_t count() const { return count_.load(std::memory_order_acquire); }
 
   private:
     Registry() {
@@ -79,6 +84,7 @@ class Registry {
             algorithm.number =
                 static_cast<uint8_t>(std::find(siblings.begin(), siblings.end(), &algorithm) - siblings.begin());
         }
+        count_.store(all_.size(), std::memory_order_release);
     }
 
     std::vector<const Algorithm*> find(Operator operation) const {
@@ -93,6 +99,7 @@ class Registry {
 
     mutable std::shared_mutex mutex_;
     std::deque<Algorithm> all_; // never moves what is in it
+    std::atomic<size_t> count_{0};
 };
 
 std::string list(const std::vector<std::string>& names) {
@@ -126,6 +133,10 @@ const Algorithm& register_algorithm(Algorithm algorithm) {
         throw InvalidValueError("send(), recv(): they have one algorithm, a channel between two ranks");
     }
     return Registry::instance().add(std::move(algorithm));
+}
+
+size_t algorithm_count() {
+    return Registry::instance().count();
 }
 
 std::string obstacle(const Algorithm& algorithm, const Situation& situation) {

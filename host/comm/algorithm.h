@@ -49,6 +49,8 @@ struct Situation {
     bool registered_input;
     bool registered_output;
     bool apart;
+
+    bool operator==(const Situation&) const = default;
 };
 
 /// The algorithms of an operator, in the order of their numbers. They stay where they are.
@@ -57,6 +59,9 @@ std::vector<const Algorithm*> algorithms_of(Operator operation);
 /// Adds one; every process of a program adds the same ones in the same order. Throws InvalidValueError when the
 /// operator has one of this name, or no number left for another.
 const Algorithm& register_algorithm(Algorithm algorithm);
+
+/// How many there are; a choice among them holds until there are more.
+size_t algorithm_count();
 
 /// Why the call cannot run this way, in words that follow the algorithm's name; empty when it can.
 std::string obstacle(const Algorithm& algorithm, const Situation& situation);

@@ -96,6 +96,20 @@ Extent extent_of(const Collective& call, uint32_t rank, uint32_t size) {
     return {0, 0};
 }
 
+uint64_t own_place(const Collective& call, uint32_t rank) {
+    switch (call.operation) {
+    case Operator::kAllGather:
+    case Operator::kGather:
+    case Operator::kReduceScatter:
+    case Operator::kScatter:
+        return rank * call.count;
+    case Operator::kReduceScatterV:
+        return sum(call.counts.begin(), rank);
+    default:
+        return 0;
+    }
+}
+
 uint64_t planned_elements(const Collective& call, uint32_t size) {
     switch (call.operation) {
     case Operator::kReduceScatter:

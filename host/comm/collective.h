@@ -38,6 +38,9 @@ void check_call(const Collective& call, uint32_t size);
 
 Extent extent_of(const Collective& call, uint32_t rank, uint32_t size);
 
+/// Where in the longer of its arrays the rank's own elements lie, which may be the shorter one; in elements.
+uint64_t own_place(const Collective& call, uint32_t rank);
+
 /// What the plan goes by: the elements that one rank brings, at most.
 uint64_t planned_elements(const Collective& call, uint32_t size);
 

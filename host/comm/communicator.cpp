@@ -39,10 +39,29 @@ uint32_t lanes_for(const Peers& peers, const Terms& terms) {
     return lanes;
 }
 
-bool are_apart(const Buffer& input, const Buffer& output) {
+// Bytes that both have.
+uint64_t shared_bytes(const Buffer& input, const Buffer& output) {
     const auto* const begin = static_cast<const std::byte*>(input.pointer());
     const auto* const other = static_cast<const std::byte*>(output.pointer());
-    return begin + input.bytes() <= other || other + output.bytes() <= begin;
+    const auto* const end = std::min(begin + input.bytes(), other + output.bytes());
+    return std::max(begin, other) < end ? end - std::max(begin, other) : 0;
+}
+
+// Kernels read each element before they write it, so what a rank has and what it gets may be the same.
+void require_in_place(const Collective& call, const Buffer& input, const Buffer& output, uint64_t own_offset) {
+    const uint64_t shared = shared_bytes(input, output);
+    const bool gathers = input.bytes() <= output.bytes();
+    const Buffer& whole = gathers ? output : input;
+    const Buffer& part = gathers ? input : output;
+    if (part.pointer() == static_cast<const std::byte*>(whole.pointer()) + own_offset) {
+        return;
+    }
+    std::string own = "x itself as out";
+    if (input.bytes() != output.bytes()) {
+        own = gathers ? "this rank's own part of out as x" : "this rank's own part of x as out";
+    }
+    throw InvalidValueError(std::string(name_of(call.operation)) + "(): out and x share " + std::to_string(shared) +
+                            " bytes at different places; pass buffers that share no memory, or " + own);
 }
 
 std::string kernel_name(const Algorithm& algorithm, const Collective& call, bool sends) {
@@ -67,7 +86,7 @@ Communicator::Communicator(const Device& device, std::shared_ptr<Bootstrap> boot
     bootstrap_->barrier();
 }
 
-Plan Communicator::run(const Collective& call, const void* input, void* output) {
+void Communicator::run(const Collective& call, const void* input, void* output) {
     check_call(call, size());
     const std::lock_guard<std::mutex> lock(scratch_mutex_);
     const uint64_t width = width_of(call.type);
@@ -75,10 +94,16 @@ Plan Communicator::run(const Collective& call, const void* input, void* output) 
     const Buffer device_input = reserve(input_, device_, extent.input * width);
     const Buffer device_output = reserve(output_, device_, extent.output * width);
     device_input.copy_from_host(input, device_input.bytes());
-    const Plan plan = launch(call, device_input, device_output, stream_);
+    launch(call, device_input, device_output, stream_);
     wait(stream_, call.timeout);
     device_output.copy_to_host(output, device_output.bytes());
-    return plan;
+}
+
+void Communicator::run(const Collective& call, const Buffer& input, const Buffer& output) {
+    const Extent extent = extent_of(call, rank(), size());
+    launch(call, extent.input == 0 ? input.slice(0, 0) : input, extent.output == 0 ? output.slice(0, 0) : output,
+           stream_);
+    wait(stream_, call.timeout);
 }
 
 Plan Communicator::launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream) {
@@ -93,19 +118,23 @@ Plan Communicator::launch(const Collective& call, const Buffer& input, const Buf
     Situation situation = situation_of(call.operation, call.type, planned_elements(call, size()) * width);
     situation.registered_input = regions_.hold(input);
     situation.registered_output = regions_.hold(output);
-    situation.apart = are_apart(input, output);
-    const Plan plan = choose(situation, call.wish);
+    situation.apart = shared_bytes(input, output) == 0;
+    if (!situation.apart) {
+        require_in_place(call, input, output, own_place(call, rank()) * width);
+    }
+    const Choice choice = choose_kernel(call, situation);
     {
         const std::lock_guard<std::mutex> lock(busy_mutex_);
+        last_plan_ = choice.plan;
         if (std::find(busy_.begin(), busy_.end(), stream.handle()) == busy_.end()) {
             busy_.push_back(stream.handle());
         }
     }
-    enqueue(call, plan, input.pointer(), output.pointer(), stream);
+    enqueue(call, choice, input.pointer(), output.pointer(), stream);
     window_.memory().retain_on(stream);
     input.retain_on(stream);
     output.retain_on(stream);
-    return plan;
+    return choice.plan;
 }
 
 Plan Communicator::plan(Operator operation, DataType type, uint64_t bytes, bool registered, const Wish& wish) const {
@@ -135,13 +164,32 @@ Plan Communicator::choose(const Situation& situation, Wish wish) const {
     return choose_plan(situation, wish, lanes_);
 }
 
-void Communicator::enqueue(const Collective& call, const Plan& plan, void* input, void* output, const Stream& stream) {
-    const LaunchConfig config{plan.blocks, Schedule::kBatch, call.timeout ? call.timeout : terms_.timeout};
-    const uint64_t stamp = fingerprint(stamp_of(call, plan));
+Communicator::Choice Communicator::choose_kernel(const Collective& call, const Situation& situation) {
+    constexpr size_t kRemembered = 32;
+    const bool sends = rank() == call.root;
+    const size_t algorithms = algorithm_count();
+    const std::lock_guard<std::mutex> lock(choices_mutex_);
+    for (const Choice& known : choices_) {
+        if (known.situation == situation && known.sends == sends && known.algorithms == algorithms &&
+            known.wish == call.wish) {
+            return known;
+        }
+    }
+    const Plan plan = choose(situation, call.wish);
+    const Kernel& entry = kernel(plan.algorithm->kernels, kernel_name(*plan.algorithm, call, sends));
+    if (choices_.size() == kRemembered) {
+        choices_.erase(choices_.begin());
+    }
+    return choices_.emplace_back(Choice{situation, call.wish, sends, algorithms, plan, &entry});
+}
+
+void Communicator::enqueue(const Collective& call, const Choice& choice, void* input, void* output,
+                           const Stream& stream) {
+    const LaunchConfig config{choice.plan.blocks, Schedule::kBatch, call.timeout ? call.timeout : terms_.timeout};
+    const uint64_t stamp = fingerprint(stamp_of(call, choice.plan));
     const uint32_t reduction = static_cast<uint32_t>(call.reduction);
     void* const window = reinterpret_cast<void*>(window_.address());
-    const bool sends = rank() == call.root;
-    const Kernel& entry = kernel(plan.algorithm->kernels, kernel_name(*plan.algorithm, call, sends));
+    const Kernel& entry = *choice.kernel;
     switch (call.operation) {
     case Operator::kAllGather:
     case Operator::kAllToAll:
@@ -164,13 +212,18 @@ void Communicator::enqueue(const Collective& call, const Plan& plan, void* input
     case Operator::kAllToAllV:
         return entry.launch(stream, config, window, input, output, exchange_counts(call, rank(), size()), stamp);
     case Operator::kSendRecv:
-        return entry.launch(stream, config, window, sends ? input : output, call.count, call.peer, stamp);
+        return entry.launch(stream, config, window, choice.sends ? input : output, call.count, call.peer, stamp);
     }
 }
 
 bool Communicator::is_idle() const {
     const std::lock_guard<std::mutex> lock(busy_mutex_);
     return busy_.empty();
+}
+
+std::optional<Plan> Communicator::last_plan() const {
+    const std::lock_guard<std::mutex> lock(busy_mutex_);
+    return last_plan_;
 }
 
 std::optional<uint32_t> Communicator::find_awaited(const std::vector<uint32_t>& peers) const {

@@ -30,14 +30,22 @@ class Communicator {
     const Window& window() const { return window_; }
 
     /// Runs one collective on arrays in host memory: copies in, launches, waits, copies out. Blocks; one call at a
-    /// time. Returns what it ran.
-    Plan run(const Collective& call, const void* input, void* output);
+    /// time.
+    void run(const Collective& call, const void* input, void* output);
 
-    /// Queues one collective on arrays in this device's memory, as large as extent_of() says.
+    /// launch() on the communicator's own stream and wait(), of buffers that the caller knows to fit: where a rank
+    /// takes no input, or gives no output, the one named is left alone.
+    void run(const Collective& call, const Buffer& input, const Buffer& output);
+
+    /// Queues one collective on arrays in this device's memory, as large as extent_of() says. They share no memory, or
+    /// the input is what own_place() says.
     Plan launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream);
 
     /// What a call with `bytes` of input (see Situation) would run; `registered`: with arrays that peers can read.
     Plan plan(Operator operation, DataType type, uint64_t bytes, bool registered, const Wish& wish) const;
+
+    /// What the last call ran, if there was one.
+    std::optional<Plan> last_plan() const;
 
     /// Waits for what is queued on `stream` and raises what failed. `timeout` is that of the launches.
     void wait(const Stream& stream, const Timeout& timeout);
@@ -68,7 +76,17 @@ class Communicator {
     void close();
 
   private:
-    void enqueue(const Collective& call, const Plan& plan, void* input, void* output, const Stream& stream);
+    struct Choice {
+        Situation situation;
+        Wish wish;
+        bool sends;
+        size_t algorithms; // there were when it was made
+        Plan plan;
+        const Kernel* kernel;
+    };
+
+    void enqueue(const Collective& call, const Choice& choice, void* input, void* output, const Stream& stream);
+    Choice choose_kernel(const Collective& call, const Situation& situation);
     Situation situation_of(Operator operation, DataType type, uint64_t bytes) const;
     Plan choose(const Situation& situation, Wish wish) const;
     const Kernel& kernel(const KernelSet* kernels, const std::string& name);
@@ -94,11 +112,14 @@ class Communicator {
     std::string reason_; // of the stop
     mutable std::mutex busy_mutex_;
     std::vector<aclrtStream> busy_; // with launches that were not waited for
+    std::optional<Plan> last_plan_;
     std::mutex scratch_mutex_;
     std::optional<Buffer> input_;
     std::optional<Buffer> output_;
     std::mutex kernels_mutex_;
     std::map<std::pair<const KernelSet*, std::string>, Kernel> kernels_;
+    std::mutex choices_mutex_;
+    std::vector<Choice> choices_; // made before, of the calls that are made again and again
 };
 
 } // namespace aivops

@@ -14,6 +14,8 @@ struct Plan {
 struct Wish {
     std::string algorithm; // empty: what the table says
     uint32_t blocks = 0;   // 0: as many as the table says
+
+    bool operator==(const Wish&) const = default;
 };
 
 /// What a call runs: what is wished for or, where nothing is, what the table says. Throws InvalidValueError when the

@@ -33,7 +33,7 @@ Window::Window(Bootstrap& bootstrap, const Peers& peers, const Device& device, u
                   clear(memory); // before any peer can write to it
                   return memory;
               }),
-      memory_(shared_.of(peers.rank())) {
+      memory_(shared_.of(peers.rank())), abort_word_(memory_.slice(kAbortOffset, sizeof(uint32_t))) {
     const uint64_t lane_bytes = bytes_of_lane(bytes, lanes, peers.size());
     std::vector<uint64_t> header(kHeaderWindows + kMaxRanks);
     header[kHeaderRank] = peers.rank();
@@ -53,12 +53,12 @@ void Window::reset() const {
 
 void Window::raise_abort() const {
     const uint32_t raised = 1;
-    memory_.slice(kAbortOffset, sizeof(raised)).copy_from_host(&raised, sizeof(raised));
+    abort_word_.copy_from_host(&raised, sizeof(raised));
 }
 
 bool Window::is_aborted() const {
     uint32_t word = 0;
-    memory_.slice(kAbortOffset, sizeof(word)).copy_to_host(&word, sizeof(word));
+    abort_word_.copy_to_host(&word, sizeof(word));
     return word != 0;
 }
 

@@ -40,6 +40,7 @@ class Window {
   private:
     SharedBuffer shared_;
     Buffer memory_;
+    Buffer abort_word_;
 };
 
 } // namespace aivops

@@ -121,28 +121,6 @@ def _fill(call: str, shape: tuple[int, ...], source: Any, out: Any, device: _cor
     return Result(array) if array is out else Result(array, lambda: out)
 
 
-def require_apart(call: str, source: Any, result: Any, offset: int) -> None:
-    """Refuses buffers that share memory, unless `source` lies `offset` bytes into `result`, or, where that is
-    negative, `result` so far into `source`.
-
-    There kernels read each element before they write it.
-    """
-    if not (isinstance(source, Buffer) and isinstance(result, Buffer)):
-        return
-    begin, end = source.pointer, source.pointer + source.nbytes
-    other_begin, other_end = result.pointer, result.pointer + result.nbytes
-    if begin != other_begin + offset and begin < other_end and other_begin < end:
-        shared = min(end, other_end) - max(begin, other_begin)
-        own = "x itself as out"
-        if source.nbytes != result.nbytes:
-            whole, part = ("out", "x") if source.nbytes < result.nbytes else ("x", "out")
-            own = f"this rank's own part of {whole} as {part}"
-        raise InvalidValueError(
-            f"{call}: out and x share {shared} bytes at different places; pass buffers that share no memory, "
-            f"or {own}"
-        )
-
-
 def address(array: Array | None) -> int:
     """Where the elements lie in host memory."""
     return 0 if array is None else int(array.__array_interface__["data"][0])

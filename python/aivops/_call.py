@@ -48,6 +48,7 @@ class Call:
         self.name = f"{operation}()"
         self._comm = comm
         self._operation = operation
+        self._plain = not options
         self._dtype = options.get("dtype")
         self._stream = options.get("stream")
         self._async = options.get("async_op", False)
@@ -90,17 +91,18 @@ class Call:
         root: int = 0,
         peer: int = 0,
         counts: npt.NDArray[np.int64] | None = None,
-        own_part: int = 0,
         lengths: npt.NDArray[np.int64] | None = None,
     ) -> Any:
         """Runs or queues the call on `count` elements of the type of `like`, or on `counts`.
 
-        Arrays that it does not take or give on this rank are None. `own_part` is where in the result this
-        rank's own elements land, in bytes; negative where the result lies so far into the source. With
-        `lengths` the result is split along axis 0.
+        Arrays that it does not take or give on this rank are None. With `lengths` the result is split along
+        axis 0.
         """
         call = self.describe(like, count, op, root, peer, [] if counts is None else counts.tolist())
-        return self.perform(call, source, result, own_part, lengths)
+        value = self.perform(call, source, result, lengths)
+        if self._plain and counts is None and result is not None:
+            self._comm._remember(call, self._operation, like.array, result.array, op, root)
+        return value
 
     def describe(
         self,
@@ -133,14 +135,12 @@ class Call:
         call: _core.Collective,
         source: Operand | None,
         result: Result | None,
-        own_part: int = 0,
         lengths: npt.NDArray[np.int64] | None = None,
     ) -> Any:
         """Runs or queues what is described."""
         comm, core, device = self._comm, self._comm._core, self._comm.device
         given = None if source is None else source.array
         wanted = None if result is None else result.array
-        _arrays.require_apart(self.name, given, wanted, own_part)
         on_device = isinstance(given, Buffer) or isinstance(wanted, Buffer)
 
         def give() -> Any:
@@ -148,7 +148,7 @@ class Call:
             return value if lengths is None else _split(value, lengths)
 
         if not (on_device or self._async or self._stream is not None):
-            comm._last_plan = core.run(call, _arrays.address(given), _arrays.address(wanted))
+            core.run(call, _arrays.address(given), _arrays.address(wanted))
             return give()
         queue = self.queue
         comm._remember_queue(queue)
@@ -158,10 +158,9 @@ class Call:
             outside = None if wanted is None else Buffer(device, wanted.shape, wanted.dtype)
         taken, given_back = _arrays.memory(inside, device), _arrays.memory(outside, device)
         if on_device and not self._async:
-            comm._last_plan = core.launch_and_wait(call, taken, given_back, queue, self._timeout)
+            core.launch_and_wait(call, taken, given_back, queue, self._timeout)
             return give()
         plan = core.launch(call, taken, given_back, queue)
-        comm._last_plan = plan
 
         def finish() -> Any:
             core.wait(queue, self._timeout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _MOST_ROWS = 2**53
+_MOST_REPEATABLE = 256
+_Likeness: TypeAlias = tuple[str, tuple[int, ...], str, tuple[int, ...], str, str, int]
 
 
 class Collectives:
@@ -44,9 +46,9 @@ class Collectives:
 
     def __init__(self, core: _core.Communicator) -> None:
         self._core = core
-        self._last_plan: _core.Plan | None = None
         self._ended = ""  # why there are no more calls
         self._queues: dict[int, _core.Stream] = {}  # where calls were queued, by handle
+        self._repeatable: dict[_Likeness, _core.Collective] = {}  # what calls of buffers were checked to be
 
     @property
     def rank(self) -> int:
@@ -90,7 +92,7 @@ class Collectives:
     @property
     def last_plan(self) -> _core.Plan | None:
         """How this communicator's last call ran: its algorithm and its number of blocks."""
-        return self._last_plan
+        return self._core.last_plan
 
     def plan(
         self,
@@ -112,10 +114,12 @@ class Collectives:
 
     def all_gather(self, x: Any, *, out: Any = None, **options: Unpack[Options]) -> Any:
         """Every rank's `x`, stacked in rank order: shape `(size, *x.shape)`."""
+        if self._repeat("all_gather", x, out, options):
+            return out
         call = Call(self, "all_gather", options)
         source = call.operand(x)
         result = call.result((self.size, *source.shape), source, out)
-        return call.run(source, source, result, source.count, own_part=self.rank * source.array.nbytes)
+        return call.run(source, source, result, source.count)
 
     def all_gather_v(self, x: Any, counts: Sequence[int] | None = None, **options: Unpack[Options]) -> Any:
         """Every rank's `x`, a list in rank order. Lengths of axis 0 may differ.
@@ -137,6 +141,8 @@ class Collectives:
 
     def all_reduce(self, x: Any, op: str = "sum", *, out: Any = None, **options: Unpack[Options]) -> Any:
         """All ranks' `x`, folded: shape `x.shape`. `x` is untouched unless it is `out` as well."""
+        if self._repeat("all_reduce", x, out, options, op):
+            return out
         call = Call(self, "all_reduce", options)
         source = call.operand(x)
         result = call.result(source.shape, source, out)
@@ -144,6 +150,8 @@ class Collectives:
 
     def reduce_scatter(self, x: Any, op: str = "sum", *, out: Any = None, **options: Unpack[Options]) -> Any:
         """Part `rank` of all ranks' `x`, folded. `x` has shape `(size * k, …)`, the result `(k, …)`."""
+        if self._repeat("reduce_scatter", x, out, options, op):
+            return out
         call = Call(self, "reduce_scatter", options)
         source = call.operand(x)
         shape = source.shape
@@ -152,8 +160,7 @@ class Collectives:
                 f"reduce_scatter(): x has shape {shape}, expected a first axis that {self.size} ranks divide"
             )
         result = call.result((shape[0] // self.size, *shape[1:]), source, out)
-        own = self.rank * source.array.nbytes // self.size
-        return call.run(source, source, result, source.count // self.size, op=op, own_part=-own)
+        return call.run(source, source, result, source.count // self.size, op=op)
 
     def reduce_scatter_v(
         self,
@@ -174,11 +181,12 @@ class Collectives:
                 f"reduce_scatter_v(): x has shape {shape}, but counts add up to {rows.sum()}"
             )
         result = call.result((int(rows[self.rank]), *shape[1:]), source, out)
-        own = int(rows[: self.rank].sum()) * source.array.nbytes // max(shape[0], 1)
-        return call.run(source, source, result, op=op, counts=rows * prod(shape[1:]), own_part=-own)
+        return call.run(source, source, result, op=op, counts=rows * prod(shape[1:]))
 
     def all_to_all(self, x: Any, *, out: Any = None, **options: Unpack[Options]) -> Any:
         """Row r of `x` goes to rank r, row r of the result comes from rank r; both have shape `(size, …)`."""
+        if self._repeat("all_to_all", x, out, options):
+            return out
         call = Call(self, "all_to_all", options)
         source = call.operand(x)
         self._require_rows(call, source)
@@ -218,6 +226,8 @@ class Collectives:
 
     def broadcast(self, x: Any, root: int = 0, *, out: Any = None, **options: Unpack[Options]) -> Any:
         """Root's `x`. The other ranks' `x` gives shape and type only."""
+        if self._repeat("broadcast", x, out, options, root=root):
+            return out
         call = Call(self, "broadcast", options)
         source = call.operand(x)
         result = call.result(source.shape, source, out)
@@ -244,8 +254,7 @@ class Collectives:
             source = call.operand(x)
             self._require_rows(call, source)
             result = call.result(source.shape[1:], source, out)
-            own = root * source.array.nbytes // self.size
-            return call.run(source, source, result, source.count // self.size, root=root, own_part=-own)
+            return call.run(source, source, result, source.count // self.size, root=root)
         if out is None:
             if shape is None or dtype is None:
                 raise InvalidValueError(
@@ -262,9 +271,7 @@ class Collectives:
         result = None
         if self.rank == root:
             result = call.result((self.size, *source.shape), source, out)
-        return call.run(
-            source, source, result, source.count, root=root, own_part=self.rank * source.array.nbytes
-        )
+        return call.run(source, source, result, source.count, root=root)
 
     def reduce(
         self, x: Any, op: str = "sum", root: int = 0, *, out: Any = None, **options: Unpack[Options]
@@ -292,6 +299,27 @@ class Collectives:
     def barrier(self, **options: Unpack[Options]) -> Any:
         """Returns when every rank has come here."""
         return Call(self, "barrier", options).run(Operand(np.empty(0, np.uint8), "uint8"), None, None)
+
+    def _repeat(
+        self, operation: str, x: Any, out: Any, options: Options, op: str = "sum", root: int = 0
+    ) -> bool:
+        """Runs a call that is like one before: nothing but which memory it is has to be looked at again."""
+        if options or self._ended or type(x) is not Buffer or type(out) is not Buffer:
+            return False
+        try:
+            call = self._repeatable.get((operation, x.shape, x.dtype, out.shape, out.dtype, op, root))
+        except TypeError:  # an `op` of no use, which the checks are going to refuse
+            return False
+        if call is None:
+            return False
+        self._core.repeat(call, x, out)
+        return True
+
+    def _remember(self, call: _core.Collective, operation: str, x: Any, out: Any, op: str, root: int) -> None:
+        if type(x) is Buffer and type(out) is Buffer:
+            if len(self._repeatable) == _MOST_REPEATABLE:
+                self._repeatable.clear()
+            self._repeatable[operation, x.shape, x.dtype, out.shape, out.dtype, op, root] = call
 
     def _require_open(self) -> None:
         if self._ended:

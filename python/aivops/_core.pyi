@@ -472,9 +472,16 @@ class Communicator:
     def window(self, rank: int) -> Memory:
         """The window of a rank, as this rank's device reaches it."""
 
-    def run(self, call: Collective, input: int, output: int) -> Plan:
+    def run(self, call: Collective, input: int, output: int) -> None:
         """Run a collective on arrays at host addresses and wait for it."""
 
+    def repeat(self, call: Collective, input: Memory, output: Memory) -> None:
+        """
+        Run a collective on arrays in device memory that are like those it was made for.
+        """
+
+    @property
+    def last_plan(self) -> Plan | None: ...
     def launch(self, call: Collective, input: Memory, output: Memory, stream: Stream) -> Plan:
         """Queue a collective on arrays in device memory."""
 
@@ -486,7 +493,7 @@ class Communicator:
     def unregister_memory(self, buffer: Memory) -> None: ...
     def launch_and_wait(
         self, call: Collective, input: Memory, output: Memory, stream: Stream, timeout: float | None
-    ) -> Plan:
+    ) -> None:
         """
         Both; ranks that are threads hand the GIL to each other once instead of twice.
         """
