@@ -24,21 +24,6 @@ def test_every_block_copies_its_part(acl: Acl, kernels: Path, blocks: int) -> No
         assert acl.read(target, len(data)) == data
 
 
-@pytest.mark.parametrize("offset", [0, 1, 33])
-def test_what_no_cache_keeps_is_copied_too(acl: Acl, kernels: Path, offset: int) -> None:
-    """Beyond 8 MiB a launch stores in another way, which must not care for addresses either."""
-    blocks, piece = 3000, 4096
-    with acl.device(0):
-        copy = acl.function(acl.load(kernels), "copy")
-        data = np.random.default_rng(2).integers(0, 256, blocks * piece, dtype=np.uint8).tobytes()
-        source, target = acl.malloc(len(data)), acl.malloc(len(data) + 64)
-        acl.write(source, data)
-        acl.write(target, bytes(len(data) + 64))
-        acl.ok(acl.launch(copy, blocks, pack("QQI", target + offset, source, piece)))
-        acl.ok(acl.synchronize())
-        assert acl.read(target, len(data) + 64) == bytes(offset) + data + bytes(64 - offset)
-
-
 def test_sync_all_orders_all_blocks(acl: Acl, kernels: Path) -> None:
     with acl.device(0):
         meet = acl.function(acl.load(kernels), "meet")
