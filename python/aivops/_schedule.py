@@ -1,4 +1,4 @@
-"""The schedule of the emulated toolkit in strict mode, which a process may begin anew."""
+"""The schedule of the emulated toolkit in late and strict mode, which a process may begin anew."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ctypes
 from . import _toolkit
 from .errors import ToolkitError
 
-_NOT_STRICT = 207000  # ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+_NO_SCHEDULES = 207000  # ACL_ERROR_RT_FEATURE_NOT_SUPPORT
 
 
 def begin_schedule(seed: int) -> None:
@@ -17,10 +17,10 @@ def begin_schedule(seed: int) -> None:
     if begin is None:
         return
     status = begin(ctypes.c_uint64(seed))
-    if status == _NOT_STRICT:
+    if status == _NO_SCHEDULES:
         raise ToolkitError(
-            "the emulator was already used in this process, and not in strict mode, so no schedule can be "
-            "chosen; set AIVOPS_EMU_CHECK=strict before it is first used"
+            "the emulator was already used in this process, and neither in late nor in strict mode, so "
+            "no schedule can be chosen; set AIVOPS_EMU_CHECK=strict before it is first used"
         )
     if status != 0:
         library.aclGetRecentErrMsg.restype = ctypes.c_char_p

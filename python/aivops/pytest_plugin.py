@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._local_group import LocalGroup
 
 CHECK = "AIVOPS_EMU_CHECK"
+CHECKS_BY_SCHEDULES = {"late", "strict"}
 SEED = "AIVOPS_EMU_SEED"
 DEVICES = "AIVOPS_EMU_DEVICES"
 DEVICES_OF_EMULATOR = 8  # unless the variable says otherwise
@@ -72,8 +73,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     options.addoption("--aiv-seed", type=_number_from(0), metavar="S", help="run each by this schedule only")
     options.addoption(
         "--aiv-check",
-        choices=["off", "on", "strict"],
-        help=f"what the emulator checks; schedules differ in strict only (default: {CHECK}, else strict)",
+        choices=["off", "on", "late", "strict"],
+        help=f"what the emulator checks; late and strict have schedules (default: {CHECK}, else strict)",
     )
 
 
@@ -166,7 +167,7 @@ def _seeds(config: pytest.Config, mark: _Mark) -> Sequence[int]:
     only: int | None = config.getoption("--aiv-seed")
     if only is not None:
         return [only]
-    if os.environ.get(CHECK) != "strict":
+    if os.environ.get(CHECK) not in CHECKS_BY_SCHEDULES:
         return [0]
     return range(config.getoption("--aiv-seeds") or mark.seeds)
 
@@ -187,7 +188,7 @@ def _environment(variable: str, value: str) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if _seed_of_item in item.stash and os.environ.get(CHECK) == "strict":
+    if _seed_of_item in item.stash and os.environ.get(CHECK) in CHECKS_BY_SCHEDULES:
         from ._schedule import begin_schedule  # noqa: PLC0415 - only now is AivOps wanted
 
         begin_schedule(item.stash[_seed_of_item])
@@ -199,8 +200,10 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     seed = item.stash.get(_seed_of_item, None)
-    if report.failed and seed is not None and os.environ.get(CHECK) == "strict":
-        command = shlex.join(["pytest", item.nodeid, f"--aiv-seed={seed}"])
+    check = os.environ.get(CHECK)
+    if report.failed and seed is not None and check in CHECKS_BY_SCHEDULES:
+        other = [] if check == "strict" else [f"--aiv-check={check}"]
+        command = shlex.join(["pytest", item.nodeid, f"--aiv-seed={seed}", *other])
         report.sections.append(
             ("aiv", f"It failed by schedule {seed}, which this command replays:\n{command}")
         )

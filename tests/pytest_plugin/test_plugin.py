@@ -161,6 +161,23 @@ def test_it(aiv_seed):
     assert re.findall(r"\bon \d", run(source, "-s", "--aiv-check=on").stdout.str(), re.MULTILINE) == ["on 0"]
 
 
+def test_late_has_schedules_and_replays_them(run: Run) -> None:
+    """What strict would stop: whether a kernel's results are wrong at all."""
+    source = """
+import os
+import pytest
+
+@pytest.mark.aiv(seeds=5)
+def test_it(aiv_seed):
+    print(os.environ["AIVOPS_EMU_CHECK"], aiv_seed)
+    assert aiv_seed < 2
+"""
+    result = run(source, "-s", "--aiv-check=late")
+    result.assert_outcomes(failed=1)
+    assert re.findall(r"late \d", result.stdout.str(), re.MULTILINE) == ["late 0", "late 1", "late 2"]
+    result.stdout.fnmatch_lines(["pytest *--aiv-seed=2 --aiv-check=late"])
+
+
 def test_an_emulator_that_is_in_use_already(run: Run) -> None:
     source = """
 import aivops

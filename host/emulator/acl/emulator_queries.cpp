@@ -117,7 +117,7 @@ int aivopsEmuGetSweep(uint64_t* devices, uint64_t* instructions) {
 int aivopsEmuBeginSchedule(uint64_t seed) {
     if (!machine::settings().late) {
         return fail(__func__, ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                    "there are schedules with AIVOPS_EMU_CHECK=strict only");
+                    "there are schedules with AIVOPS_EMU_CHECK=late or strict only");
     }
     for (uint32_t index = 0; index < machine::machine().device_count(); ++index) {
         if (machine::machine().device(index).has_work()) {

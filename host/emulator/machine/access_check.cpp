@@ -85,7 +85,7 @@ bool all_is_seen() {
 
 void check_races(Block& block, const std::optional<Race>& race) {
     if (race && settings().check == Check::kStrict) {
-        raise_fault(block, AIVOPS_EMU_RACECHECK, race->text, race->place, &race->other);
+        raise_fault(block, race->category, race->text, race->place, &race->other);
     }
 }
 
@@ -131,7 +131,7 @@ void track_atomic(Block& block, const GmTouch& touch) {
     if (block.races == nullptr || !all_is_seen()) {
         return;
     }
-    note_poll(touch.gm, touch.bytes); // what is changed so is there for others to look at
+    note_poll(touch.gm, touch.bytes, touch.place); // what is changed so is there for others to look at
     check_races(block, block.races->gm_read(touch, nullptr));
     check_races(block, block.races->gm_write(touch, true, nullptr));
 }

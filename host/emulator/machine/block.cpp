@@ -123,6 +123,11 @@ Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content) {
     return Seen::kFirst;
 }
 
+bool Polls::has(Address gm, uint32_t bytes) const {
+    return std::any_of(polls_.begin(), polls_.begin() + count_,
+                       [&](const Poll& poll) { return poll.gm == gm && poll.bytes == bytes; });
+}
+
 bool Polls::repeats(Address gm, uint64_t bytes) {
     const uint32_t kept = std::min(large_count_, kKept);
     for (uint32_t index = 0; index < kept; ++index) {
@@ -147,15 +152,19 @@ bool Polls::any_changed() const {
     return false;
 }
 
+Polls::Piece Polls::latest() const {
+    return count_ == 0 ? Piece{} : Piece{polls_[last_].gm, polls_[last_].bytes, polls_[last_].content.data()};
+}
+
 std::string Polls::describe() const {
-    if (count_ == 0) {
+    const Piece poll = latest();
+    if (poll.bytes == 0) {
         return "nothing";
     }
-    const Poll& poll = polls_[last_];
     std::string text = describe_address(poll.gm) + ", where it finds";
     for (uint32_t byte = 0; byte < std::min(poll.bytes, 16u); byte += 4) {
         uint32_t word = 0;
-        std::memcpy(&word, poll.content.data() + byte, std::min(4u, poll.bytes - byte));
+        std::memcpy(&word, poll.content + byte, std::min(4u, poll.bytes - byte));
         text += " " + hex(word);
     }
     return text + (poll.bytes > 16 ? " …" : "");
@@ -233,6 +242,9 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.atomic = AIVOPS_EMU_ATOMIC_NONE;
     block.atomic_type = AIVOPS_EMU_TYPE_NONE;
     block.cross_core_waits.fill(0);
+    block.waits_at = nullptr;
+    block.told = 0;
+    block.expected.clear();
     block.polls.clear();
     block.events.clear();
     block.lazy_loads.clear();

@@ -65,12 +65,21 @@ class Polls {
         }
     }
     Seen observe(Address gm, uint32_t bytes, const void* content);
+    /// Whether the next look at this piece is not the first.
+    bool has(Address gm, uint32_t bytes) const;
     /// Whether a large read repeats one since the last clear(). Its content is not kept, so it cannot wait for a
     /// change, but a loop of such reads must let others run and must not pass for progress.
     bool repeats(Address gm, uint64_t bytes);
     bool any_changed() const;
     uint32_t unchanged() const { return unchanged_; }
-    /// The place polled last, for reports.
+    /// What was polled last; no bytes when nothing was.
+    struct Piece {
+        Address gm = 0;
+        uint32_t bytes = 0;
+        const uint8_t* content = nullptr;
+    };
+    Piece latest() const;
+    /// The same for reports.
     std::string describe() const;
 
   private:
@@ -171,6 +180,10 @@ struct Block : AivEmuBlock {
     class BlockRaces* races = nullptr;
     class LatePipes* pipes = nullptr;
     ScalarCache cache;
+    const void* waits_at = nullptr; // the instruction, of a block that waits
+    uint32_t told = 0;              // the first word of its latest small write
+    std::string expected;           // of the poll, once it has been asked: see inquiry.h
+    class Inquiry* inquiry = nullptr;
     uint64_t priority = 0;
     bool polls_large = false; // so any write may be what it waits for
     uint64_t writes_seen = 0;

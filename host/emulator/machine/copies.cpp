@@ -213,6 +213,9 @@ void copy_out(Block& block, const AivEmuCopy& copy, bool small, const void* plac
         write_gm(block, gm, static_cast<uint32_t>(ub), copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
     }
+    if (small) {
+        note_told(block, block.ub + copy.ub, copy.block_bytes);
+    }
     if (tracing()) {
         trace_copy(block, copy.name, true, owner, copy.block_count * uint64_t{copy.block_bytes}, began_ns);
     }

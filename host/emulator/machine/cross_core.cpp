@@ -20,6 +20,16 @@ bool CrossCoreFlags::is_set(uint32_t block, uint32_t mode, uint32_t id, uint32_t
                                              [&](const auto& sets) { return sets.size() >= times; });
 }
 
+uint32_t CrossCoreFlags::missing(uint32_t block, uint32_t mode, uint32_t id, uint32_t times) const {
+    const auto [first, end] = group(block, mode);
+    for (uint32_t other = first; other < end; ++other) {
+        if (sets_[id].empty() || sets_[id][other].size() < times) {
+            return other;
+        }
+    }
+    return end;
+}
+
 Knowledge CrossCoreFlags::passed_on(uint32_t block, uint32_t mode, uint32_t id, uint32_t times) const {
     const auto [first, end] = group(block, mode);
     Knowledge all;

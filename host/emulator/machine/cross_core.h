@@ -21,6 +21,8 @@ class CrossCoreFlags {
 
     /// Mode 0 waits until all blocks have set the flag `times` times, mode 1 until both blocks of the pair have.
     bool is_set(uint32_t block, uint32_t mode, uint32_t id, uint32_t times) const;
+    /// The first block that it waits for.
+    uint32_t missing(uint32_t block, uint32_t mode, uint32_t id, uint32_t times) const;
     Knowledge passed_on(uint32_t block, uint32_t mode, uint32_t id, uint32_t times) const;
 
   private:

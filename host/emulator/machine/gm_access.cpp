@@ -77,12 +77,13 @@ int64_t trace_clock() {
     return tracing() ? now_ns() : 0;
 }
 
-void read_small(Block& block, const GmTouch& touch, uint32_t owner, uint8_t* to) {
+void read_small(Block& block, GmTouch touch, uint32_t owner, uint8_t* to) {
     const int64_t began_ns = trace_clock();
     const auto bytes = static_cast<uint32_t>(touch.bytes);
     block.lazy_loads.settle_all();
     if (block.pipes != nullptr) {
         block.polls.clear_unless(block.pipes->visible_issues());
+        touch.again = block.polls.has(touch.gm, bytes);
     }
     read_gm(block, to, touch.gm, bytes);
     track_read(block, touch, to);
@@ -95,11 +96,12 @@ void read_small(Block& block, const GmTouch& touch, uint32_t owner, uint8_t* to)
         }
         return;
     }
+    block.waits_at = touch.place;
     traffic(block, owner).polls.add(1);
     traffic(block, owner).poll_bytes.add(bytes);
     if (block.pipes != nullptr) {
         note_polling_place(touch.place);
-        check_history(block, note_poll(touch.gm, bytes), touch.place);
+        check_history(block, note_poll(touch.gm, bytes, touch.place), touch.place);
         if (seen == Polls::Seen::kUnchanged) {
             block.pipes->note_vain_poll();
         }

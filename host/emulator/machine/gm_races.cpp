@@ -1,6 +1,7 @@
 // Races over GM, and what strict mode knows of flags there.
 #include "race_check.h"
 
+#include "flag_history.h"
 #include "polling_places.h"
 #include "report.h"
 
@@ -10,11 +11,33 @@
 #include <utility>
 
 namespace aivops::machine {
+
+// What happened to one granule.
+struct GmCell {
+    struct Done {
+        Access access;
+        uint32_t actor = 0;
+        uint32_t epoch = 0;
+        uint32_t issue = 0;
+        uint32_t mask = 0;
+        bool atomic = false;
+        bool small = false;
+        std::shared_ptr<Look> look; // of a small read
+        std::shared_ptr<const StalePoll> stale;
+    };
+    std::vector<Done> accesses;
+    Releases released;
+    FlagHistory history;
+    const void* polled_at = nullptr; // where somebody polls it; so it is a flag
+    std::string same_value;          // what is to be said if it turns out to be one
+};
+
 namespace {
 
-constexpr uint32_t kGranule = 32;
+constexpr uint32_t kGranule = FlagHistory::kGranule;
 constexpr uint64_t kLine = 64;       // bytes of the scalar unit's cache
 constexpr size_t kKeptAccesses = 64; // per granule
+constexpr uint32_t kFindsOnce = 2;   // waits of one launch that may find the same old state
 
 // The bytes of a granule that an access touches, one bit each.
 uint32_t mask_of(Address granule, Address begin, Address end) {
@@ -25,51 +48,19 @@ uint32_t mask_of(Address granule, Address begin, Address end) {
     return up_to & ~((1u << from) - 1);
 }
 
-struct GmAccess {
-    Access access;
-    uint32_t actor = 0;
-    uint32_t epoch = 0;
-    uint32_t issue = 0;
-    uint32_t mask = 0;
-    bool atomic = false;
-    bool small = false;
-    std::shared_ptr<Look> look; // of a small read
-};
+FlagHistory::Content content_of(Address granule) {
+    FlagHistory::Content content;
+    std::memcpy(content.data(), reinterpret_cast<const void*>(granule * kGranule), kGranule);
+    return content;
+}
 
-// What a flag tells whoever reads these of its bytes.
-struct Release {
-    uint32_t mask;
-    Knowledge knowledge;
-};
-using Releases = std::vector<Release>;
-
-// What the latest small write has replaced.
-struct Before {
-    uint32_t mask = 0;
-    uint32_t actor = 0;
-    uint32_t epoch = 0;
-    std::array<uint8_t, kGranule> content; // until then
-    std::array<uint8_t, kGranule> after;
-    Releases released;
-
-    bool holds(Address granule) const {
-        const auto* now = reinterpret_cast<const uint8_t*>(granule * kGranule);
-        for (uint32_t byte = 0; byte < kGranule; ++byte) {
-            if ((mask & (1u << byte)) != 0 && after[byte] != now[byte]) {
-                return false; // the host has written since, say
-            }
-        }
-        return true;
-    }
-};
-
-struct GmCell {
-    std::vector<GmAccess> accesses;
-    Releases released;
-    std::unique_ptr<Before> before;
-    bool polled = false;    // so it is a flag
-    std::string same_value; // what is to be said if it turns out to be one
-};
+// The first word of a flag at `gm`, or what it has of one.
+uint32_t word_at(const FlagHistory::Content& content, Address gm, uint64_t bytes) {
+    const uint64_t offset = gm % kGranule;
+    uint32_t word = 0;
+    std::memcpy(&word, content.data() + offset, std::min({bytes, uint64_t{sizeof word}, kGranule - offset}));
+    return word;
+}
 
 // Strict mode runs blocks on one thread at a time, and only blocks and allocations come here; the mutex is for the
 // latter.
@@ -113,10 +104,47 @@ void release(Releases& releases, uint32_t mask, const Knowledge& knowledge, bool
     releases.push_back({mask, knowledge});
 }
 
+std::string not_ordered(Address at, const Access& first, const Access& second) {
+    return "nothing orders two accesses to GM at " + describe_address(at) + ": " + describe(first) + "; then " +
+           describe(second);
+}
+
 Race race_between(Address at, const Access& first, const Access& second, const Access& other) {
-    return {"nothing orders two accesses to GM at " + describe_address(at) + ": " + describe(first) + "; then " +
-                describe(second) + "; a flag after a barrier, or SyncAll, must lie between them",
+    return {not_ordered(at, first, second) + "; a flag after a barrier, or SyncAll, must lie between them",
             other.place == second.place ? first.place : second.place, other};
+}
+
+// The same where one of the two came after a wait that did not wait for the other.
+Race race_behind(const StalePoll& stale, Address at, const Access& first, const Access& second) {
+    return {describe(stale.poll) + " goes on with " + hex(stale.value) + " in the flag at " +
+                describe_address(stale.flag) + ", which it has gone on with before: " + describe(stale.write) +
+                ", in launch " + std::to_string(stale.launch) +
+                "; the poll cannot tell this call from the one before; wait for a value that only this call sets; so " +
+                not_ordered(at, first, second),
+            stale.poll.place, stale.write, AIVOPS_EMU_SYNCCHECK};
+}
+
+// Two accesses by two blocks: `stale` is the latest wait of the second.
+Race race_of(const GmCell::Done& first, const Access& second, const std::shared_ptr<const StalePoll>& stale, Address at,
+             const Access& other) {
+    auto waited_for = [](const std::shared_ptr<const StalePoll>& poll, const Access& access) {
+        return poll != nullptr && poll->write.origin->device == access.origin->device;
+    };
+    if (waited_for(stale, first.access)) {
+        return race_behind(*stale, at, first.access, second);
+    }
+    if (waited_for(first.stale, second)) {
+        return race_behind(*first.stale, at, first.access, second);
+    }
+    return race_between(at, first.access, second, other);
+}
+
+// A flag that is set back while its reader may still wait for what it was.
+Race taken_back(Address flag, uint32_t value, const Access& write, const Access& poll) {
+    return {"the flag at " + describe_address(flag) + " is set back to 0 from " + hex(value) + ": " + describe(write) +
+                "; nothing orders that behind " + describe(poll) + ", which goes on with " + hex(value) +
+                " and may come too late to find it; take a flag back when its reader has acknowledged it",
+            write.place, poll, AIVOPS_EMU_SYNCCHECK};
 }
 
 bool same_bytes(Address gm, uint64_t bytes, const uint8_t* content) {
@@ -130,6 +158,60 @@ bool is_data(const Look& look) {
 
 } // namespace
 
+// A small read finds the oldest that hardware may still show, of what nothing orders with it: each wait finds once more
+// what the wait before went on with, and then one later state a look.
+void BlockRaces::look_at(GmCell& cell, Address granule, const GmTouch& touch, uint8_t* content,
+                         const std::shared_ptr<Look>& look, Knowledge& acquired) {
+    FlagHistory& history = cell.history;
+    const uint32_t mask = mask_of(granule, touch.gm, touch.gm + touch.bytes);
+    if (!history.holds(content_of(granule))) {
+        history.forget();
+    }
+    uint64_t state = history.latest();
+    const FlagHistory::Reader* mine = history.reader(*origin_);
+    const bool same_launch = mine != nullptr && mine->launch == launch_;
+    if (content != nullptr) {
+        state = history.oldest_visible([&](uint32_t actor, uint32_t epoch) { return knows(touch.lane, actor, epoch); });
+        if (same_launch) {
+            state = std::max(state, touch.again || mine->times == kFindsOnce ? mine->state + 1 : mine->state);
+        }
+        state = std::min(state, history.latest());
+    }
+    const bool is_flag = cell.polled_at != nullptr && granule == touch.gm / kGranule;
+    look->outdated = look->outdated || state != history.latest();
+    if (state == history.latest()) {
+        acquired = join(acquired, released(cell.released, mask));
+    } else {
+        const FlagHistory::Content& old = history.content(state);
+        for (uint32_t byte = 0; byte < kGranule; ++byte) {
+            if ((mask & (1u << byte)) != 0) {
+                content[granule * kGranule + byte - touch.gm] = old[byte];
+            }
+        }
+        const FlagHistory::Write& next = *history.after(state);
+        acquired = join(acquired, released(next.released, mask));
+        const uint32_t value = word_at(old, touch.gm, touch.bytes);
+        const uint32_t later = word_at(state + 1 == history.latest() ? content_of(granule) : history.content(state + 1),
+                                       touch.gm, touch.bytes);
+        if (is_flag && value != 0 && later == 0) {
+            look->taken_back = taken_back(touch.gm, value, next.access, look->access);
+        }
+    }
+    const FlagHistory::Write* write = history.before(state);
+    if (is_flag) {
+        const bool stale = !touch.again && mine != nullptr && mine->state == state && write != nullptr &&
+                           write->access.origin->device != origin_->device;
+        stale_ = !stale ? nullptr
+                        : std::make_shared<StalePoll>(StalePoll{
+                              look->access, touch.gm,
+                              word_at(state == history.latest() ? content_of(granule) : history.content(state),
+                                      touch.gm, touch.bytes),
+                              write->access, write->launch});
+    }
+    const uint32_t times = same_launch && mine->state == state ? std::min(mine->times + 1, kFindsOnce) : 1;
+    history.look({look->access, launch_, actor(touch.lane), epoch(touch.lane), state, times, look});
+}
+
 std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
@@ -138,6 +220,7 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
     if (touch.small) {
         look = std::make_shared<Look>();
         look->access = now;
+        look->issue = now_issue_;
         look->inspected = touch.lane == Lane::kScalar;
     }
     Knowledge acquired;
@@ -145,40 +228,32 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
     for (Address granule = touch.gm / kGranule; granule <= (touch.gm + touch.bytes - 1) / kGranule; ++granule) {
         GmCell& cell = all.cells[granule];
         const uint32_t mask = mask_of(granule, touch.gm, touch.gm + touch.bytes);
-        for (const GmAccess& other : cell.accesses) {
+        for (const GmCell::Done& other : cell.accesses) {
             if (!other.access.write || (other.mask & mask) == 0 || knows(touch.lane, other.actor, other.epoch)) {
                 continue;
             }
             const bool flag = touch.small && other.small;
             const Address at = std::max(touch.gm, granule * kGranule);
             if (!flag && !race) {
-                race = race_between(at, other.access, now, other.access);
-            } else if (flag && !cell.polled && !look->suspect) {
-                look->suspect = race_between(at, other.access, now, other.access);
+                race = race_of(other, now, stale_, at, other.access);
+            } else if (flag && cell.polled_at == nullptr && !look->suspect) {
+                look->suspect = race_of(other, now, stale_, at, other.access);
                 look->suspect_at = granule;
             }
         }
         if (touch.small) {
             std::shared_ptr<Look>& latest = looks_by_granule_[granule];
-            const Before* before = cell.before.get();
-            if (!latest && content != nullptr && before != nullptr && (before->mask & mask) != 0 &&
-                !knows(touch.lane, before->actor, before->epoch) && before->holds(granule)) {
-                look->outdated = true;
-                for (uint32_t byte = 0; byte < kGranule; ++byte) {
-                    if ((before->mask & mask & (1u << byte)) != 0) {
-                        content[granule * kGranule + byte - touch.gm] = before->content[byte];
-                    }
-                }
-                acquired = join(acquired, released(before->released, mask));
-            } else {
-                acquired = join(acquired, released(cell.released, mask));
-            }
             if (latest) {
                 latest->repeated = true;
+                if (touch.again) {
+                    latest->again = true;
+                    std::erase(last_looks_, latest);
+                }
             }
             latest = look;
+            look_at(cell, granule, touch, content, look, acquired);
         }
-        std::erase_if(cell.accesses, [&](const GmAccess& other) {
+        std::erase_if(cell.accesses, [&](const GmCell::Done& other) {
             return !other.access.write && (other.mask & ~mask) == 0 &&
                    (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
         });
@@ -186,13 +261,14 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
             cell.accesses.erase(cell.accesses.begin());
         }
         cell.accesses.push_back(
-            {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, false, touch.small, look});
+            {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, false, touch.small, look, stale_});
     }
     if (look && look->suspect) {
         looks_.push_back(look);
     }
     if (look) {
         look_ = look;
+        last_looks_.push_back(look);
     }
     if (acquired) {
         acquire(touch.lane, acquired);
@@ -200,17 +276,52 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
     return race;
 }
 
+// The block goes on, and so the waits before have ended.
+std::optional<Race> BlockRaces::leave_polls(uint32_t issue) {
+    std::optional<Race> race;
+    std::erase_if(last_looks_, [&](const std::shared_ptr<Look>& look) {
+        if (look->issue >= issue) {
+            return false;
+        }
+        look->passed = true;
+        if (look->taken_back && !race) {
+            race = look->taken_back;
+        }
+        return true;
+    });
+    return race;
+}
+
+// Whoever has found the flag set, and is not known to have, may have come too late.
+std::optional<Race> BlockRaces::take_back(GmCell& cell, const GmTouch& touch, const Access& now) {
+    const uint32_t value = word_at(content_of(touch.gm / kGranule), touch.gm, touch.bytes);
+    if (cell.polled_at == nullptr || value == 0) {
+        return std::nullopt;
+    }
+    for (const FlagHistory::Reader& reader : cell.history.readers()) {
+        if (reader.state != cell.history.latest() || reader.is_block_of(*origin_) || reader.look->again ||
+            knows(touch.lane, reader.actor, reader.epoch)) {
+            continue;
+        }
+        reader.look->taken_back = taken_back(touch.gm, value, now, reader.access);
+        if (reader.look->passed) {
+            return reader.look->taken_back;
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, const uint8_t* content) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     const Access now{touch.name, origin_, touch.place, true};
     const Knowledge known = touch.small ? published(now_) : nullptr;
-    std::optional<Race> race;
+    std::optional<Race> race = leave_polls(now_issue_);
     for (Address granule = touch.gm / kGranule; granule <= (touch.gm + touch.bytes - 1) / kGranule; ++granule) {
         GmCell& cell = all.cells[granule];
         const uint32_t mask = mask_of(granule, touch.gm, touch.gm + touch.bytes);
         const Address at = std::max(touch.gm, granule * kGranule);
-        for (const GmAccess& other : cell.accesses) {
+        for (const GmCell::Done& other : cell.accesses) {
             // A scalar read is over when the next instruction is issued.
             const bool over = !other.access.write && other.actor == actor(Lane::kScalar) && other.issue < now_issue_ &&
                               other.epoch > before_[static_cast<size_t>(Lane::kScalar)];
@@ -219,22 +330,22 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
                 continue;
             }
             if (!touch.small || !other.small) {
-                race = race_between(at, other.access, now, other.access);
-            } else if (cell.polled) {
+                race = race_of(other, now, stale_, at, other.access);
+            } else if (cell.polled_at != nullptr) {
                 continue;
             } else if (other.access.write) {
                 if (!same_bytes(touch.gm, touch.bytes, content)) {
-                    race = race_between(at, other.access, now, other.access);
+                    race = race_of(other, now, stale_, at, other.access);
                 }
             } else if (other.look->consumed || (other.look->over && is_data(*other.look))) {
-                race = race_between(at, other.access, now, other.access);
+                race = race_of(other, now, stale_, at, other.access);
             } else if (!other.look->over && !other.look->suspect) {
                 other.look->outdated = true;
-                other.look->suspect = race_between(at, other.access, now, now);
+                other.look->suspect = race_of(other, now, stale_, at, now);
                 other.look->suspect_at = granule;
             }
         }
-        std::erase_if(cell.accesses, [&](const GmAccess& other) {
+        std::erase_if(cell.accesses, [&](const GmCell::Done& other) {
             return (other.mask & ~mask) == 0 &&
                    (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
         });
@@ -242,27 +353,25 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
             cell.accesses.erase(cell.accesses.begin());
         }
         cell.accesses.push_back(
-            {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, atomic, touch.small, nullptr});
-        cell.before.reset();
-        if (!touch.small) {
-            continue;
-        }
-        if (content == nullptr) {
-            release(cell.released, mask, known, atomic);
-            continue;
-        }
-        cell.before = std::make_unique<Before>();
-        cell.before->mask = mask;
-        cell.before->actor = actor(touch.lane);
-        cell.before->epoch = epoch(touch.lane);
-        std::memcpy(cell.before->content.data(), reinterpret_cast<const void*>(granule * kGranule), kGranule);
-        for (uint32_t byte = 0; content != nullptr && byte < kGranule; ++byte) {
-            if ((mask & (1u << byte)) != 0) {
-                cell.before->after[byte] = content[granule * kGranule + byte - touch.gm];
+            {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, atomic, touch.small, nullptr, stale_});
+        if (!touch.small || content == nullptr) {
+            cell.history.forget();
+        } else {
+            FlagHistory::Content written{};
+            for (uint32_t byte = 0; byte < kGranule; ++byte) {
+                if ((mask & (1u << byte)) != 0) {
+                    written[byte] = content[granule * kGranule + byte - touch.gm];
+                }
             }
+            if (granule == touch.gm / kGranule && word_at(written, touch.gm, touch.bytes) == 0 && !race) {
+                race = take_back(cell, touch, now);
+            }
+            cell.history.write({now, launch_, actor(touch.lane), epoch(touch.lane), content_of(granule), cell.released},
+                               mask, written);
         }
-        cell.before->released = cell.released;
-        release(cell.released, mask, known, atomic);
+        if (touch.small) {
+            release(cell.released, mask, known, atomic);
+        }
     }
     return race;
 }
@@ -308,15 +417,16 @@ std::optional<Race> BlockRaces::consume(size_t granule, Lane lane) {
     }
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    return all.cells[look.suspect_at].polled ? std::nullopt : look.suspect;
+    return all.cells[look.suspect_at].polled_at != nullptr ? std::nullopt : look.suspect;
 }
 
 std::optional<Race> BlockRaces::unanswered_look() {
-    std::optional<Race> race;
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
+    std::optional<Race> race = leave_polls(issues_ + 1);
     auto judge = [&](const Look& look) {
-        if (!race && look.suspect && is_data(look) && look.outdated && !all.cells[look.suspect_at].polled) {
+        if (!race && look.suspect && is_data(look) && look.outdated &&
+            all.cells[look.suspect_at].polled_at == nullptr) {
             race = look.suspect;
         }
     };
@@ -345,18 +455,26 @@ void forget_accesses(const Range& range) {
     }
 }
 
-std::optional<std::string> note_poll(Address gm, uint64_t bytes) {
+std::string describe_writer(Address gm) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    std::optional<std::string> same;
-    for (Address granule = gm / kGranule; granule <= (gm + bytes - 1) / kGranule; ++granule) {
-        GmCell& cell = all.cells[granule];
-        cell.polled = true;
-        if (granule == gm / kGranule && !cell.same_value.empty()) {
-            same = std::exchange(cell.same_value, {});
-        }
+    const auto found = all.cells.find(gm / kGranule);
+    if (found == all.cells.end()) {
+        return {};
     }
-    return same;
+    const FlagHistory& history = found->second.history;
+    const FlagHistory::Write* write = history.before(history.latest());
+    return write != nullptr ? describe(write->access) : std::string();
+}
+
+std::optional<std::string> note_poll(Address gm, uint64_t bytes, const void* place) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    for (Address granule = gm / kGranule; granule <= (gm + bytes - 1) / kGranule; ++granule) {
+        all.cells[granule].polled_at = place;
+    }
+    const std::string same = std::exchange(all.cells[gm / kGranule].same_value, {});
+    return same.empty() ? std::nullopt : std::optional(same + describe_place(place));
 }
 
 std::optional<std::string> check_flag_value(Address gm, const void* value, uint64_t bytes) {
@@ -375,11 +493,15 @@ std::optional<std::string> check_flag_value(Address gm, const void* value, uint6
     if (!same || word == 0) { // 0 takes a flag back, and may do so twice
         return std::nullopt;
     }
-    std::string text = "the flag at " + describe_address(gm) + " is set to " + hex(word) +
-                       ", the value that it has: whoever waits cannot tell this call from the one before; give each "
-                       "call its own tag";
-    if (cell.polled) {
-        return text;
+    const FlagHistory::Write* before = cell.history.before(cell.history.latest());
+    std::string text =
+        "the flag at " + describe_address(gm) + " is set to " + hex(word) + ", the value that it has" +
+        (before != nullptr ? " since " + describe(before->access) + ", in launch " + std::to_string(before->launch)
+                           : "") +
+        "; whoever waits cannot tell this call from the one before; give each call its own tag; it is "
+        "polled at ";
+    if (cell.polled_at != nullptr) {
+        return text + describe_place(cell.polled_at);
     }
     cell.same_value = std::move(text);
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include "containment.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -151,6 +152,8 @@ class Offers {
 
     void erase(std::map<std::string, Offer>::iterator offer) { offers_.erase(offer); }
 
+    bool shared() const { return shared_.load(); }
+
     bool owns(const std::string& key) {
         std::lock_guard lock(mutex_);
         return is_own(key);
@@ -210,6 +213,7 @@ class Offers {
         }
         if (reply.answer == Answer::kGranted) {
             reply.description = found->second.description;
+            shared_.store(true);
             send_reply(peer, reply, found->second.descriptor);
         } else {
             send_reply(peer, reply, -1);
@@ -227,6 +231,7 @@ class Offers {
 
     std::mutex mutex_;
     pid_t process_ = 0; // that the name and the thread belong to
+    std::atomic<bool> shared_{false};
     std::string name_;
     std::map<std::string, Offer> offers_; // by secret
 };
@@ -290,6 +295,10 @@ bool ipc_allow(const std::string& key, std::span<const pid_t> processes) {
 
 bool ipc_withdraw(const std::string& key) {
     return offers().with(key, [](auto offer) { offers().erase(offer); });
+}
+
+bool ipc_shared() {
+    return offers().shared();
 }
 
 IpcReceived ipc_fetch(const std::string& key) {

@@ -40,6 +40,8 @@ std::string ipc_offer(int descriptor, const IpcDescription& description, bool ev
 /// False when this process offers no such key.
 bool ipc_allow(const std::string& key, std::span<const pid_t> processes);
 bool ipc_withdraw(const std::string& key);
+/// Whether another process has fetched an offer, and so may write to memory here.
+bool ipc_shared();
 
 /// Asks the owner for what it offers under `key`. Throws IpcError, which says who refused and why.
 IpcReceived ipc_fetch(const std::string& key);

@@ -4,7 +4,9 @@
 #include "containment.h"
 #include "device.h"
 #include "doorbell.h"
+#include "inquiry.h"
 #include "ipc_memory.h"
+#include "ipc_offers.h"
 #include "late_pipes.h"
 #include "machine.h"
 #include "report_file.h"
@@ -27,6 +29,8 @@ constexpr int64_t kPeerPatienceNs = 200 * 1000 * 1000; // without progress, befo
 constexpr int64_t kRetryNs = 500 * 1000; // a poll that waits is tried anyway: its loop may look at the time as well
 constexpr std::byte kMissingArgument{0xcb};
 constexpr uint32_t kBlocksNamed = 4;
+constexpr uint32_t kTurnsOfInquiry = 1000;
+constexpr int64_t kInquiryNs = 100 * 1000 * 1000; // of one turn
 
 std::string seconds(int64_t ns) {
     char text[32];
@@ -49,14 +53,14 @@ void KernelRun::fail_block(const Block& block, const Finding& finding) {
 }
 
 void KernelRun::keep(const Finding& finding, const Scene& scene) {
-    if (!failure_) {
+    if (!failure_ && !asking_) {
         report_finding(Severity::kError, finding, &scene);
         failure_ = Failure{finding.code, scene.text() + ": " + finding.text()};
     }
 }
 
 void KernelRun::warn_block(const Block& block, const Finding& finding) {
-    if (std::find(warned_.begin(), warned_.end(), finding.place) != warned_.end()) {
+    if (asking_ || std::find(warned_.begin(), warned_.end(), finding.place) != warned_.end()) {
         return;
     }
     warned_.push_back(finding.place);
@@ -76,6 +80,7 @@ bool KernelRun::begin(Device& device) {
     number_ = launches.fetch_add(1) + 1;
     report_launch(device_);
     stalled_since_ = now_ns();
+    all_stalled_since_ = stalled_since_;
     device.counters().launches.add(1);
     if (launch_.file->npu_arch != soc().npu_arch) {
         fail({ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, kLaunchCategory,
@@ -124,7 +129,7 @@ void KernelRun::start_block(Device& device) {
     core->block.began_ns = tracing() ? now_ns() : 0;
     core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
     if (core->races) {
-        core->races->start(origin_of(name(), device_, core->block.index), at_start_);
+        core->races->start(origin_of(name(), device_, core->block.index), number_, at_start_);
         core->pipes->start(Dice(schedule().seed(), schedule().next_chooser()));
         schedule().rank(core->block);
     }
@@ -146,14 +151,14 @@ bool KernelRun::runnable(Block& block, int64_t now) const {
     }
 }
 
-void KernelRun::resume(Device& device, Core& core) {
+void KernelRun::resume(Device& device, Core& core, const AivEmuTable& table, int64_t limit_ns) {
     Block& block = core.block;
     block.state = BlockState::kReady;
     AivEmuBinding& binding = launch_.image->binding();
-    binding.table = &kInstructionTable;
+    binding.table = &table;
     binding.block = &block;
     device.count_switch();
-    device.set_running(&block, launch_.timeout_ns);
+    device.set_running(&block, limit_ns);
     std::span<uint8_t> locals = launch_.image->block_locals();
     std::copy(core.locals.begin(), core.locals.end(), locals.begin());
     set_current_block(&block);
@@ -165,6 +170,9 @@ void KernelRun::resume(Device& device, Core& core) {
     device.set_running(nullptr, 0);
     if (block.state == BlockState::kFaulted && !failure_) {
         device.stop_running().store(false);
+        if (asking_) {
+            return;
+        }
         fail_block(block, take_fault(block));
     }
 }
@@ -255,17 +263,20 @@ void KernelRun::find_missing_blocks() {
     if (at_sync_all_ == 0 || failure_ || at_sync_all_ != resident_.size()) {
         return;
     }
+    const void* place = resident_.front()->block.waits_at;
     if (finished_ != 0) {
         fail(
             {ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, category_name(AIVOPS_EMU_SYNCCHECK),
              std::to_string(at_sync_all_) + " of " + std::to_string(launch_.blocks) +
                  " blocks wait in SyncAll, and the others have ended or wait for a core; every block must call SyncAll "
-                 "the same number of times"});
+                 "the same number of times",
+             place});
     } else if (started_ < launch_.blocks) {
         fail({ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, category_name(AIVOPS_EMU_DEADLOCK),
               std::to_string(at_sync_all_) + " blocks wait in SyncAll, but the launch has " +
                   std::to_string(launch_.blocks) + " and no core is free for the rest; launch no more blocks than " +
-                  std::to_string(soc().vector_cores) + " vector cores, in batch mode"});
+                  std::to_string(soc().vector_cores) + " vector cores, in batch mode",
+              place});
     }
 }
 
@@ -285,30 +296,65 @@ std::string KernelRun::describe_waiting() const {
         text += (named++ == 0 ? "block " : "; block ") + std::to_string(block.index);
         switch (block.state) {
         case BlockState::kPolling:
-            text += " polls " + block.polls.describe();
+            text += " polls " + block.polls.describe() + block.expected;
+            if (const std::string writer = describe_writer(block.polls.latest().gm); !writer.empty()) {
+                text += ", set last by " + writer;
+            }
             break;
         case BlockState::kAtSyncAll:
             text += " waits in SyncAll";
             break;
         case BlockState::kAtCrossCore:
-            text += " waits for the cross-core flag " + std::to_string(block.cross_core_id);
+            text += " waits for the cross-core flag " + std::to_string(block.cross_core_id) + ", which block " +
+                    std::to_string(cross_core_flags_.missing(block.index, block.cross_core_mode, block.cross_core_id,
+                                                             block.cross_core_waits[block.cross_core_id])) +
+                    " has not set";
             break;
         default:
             text += " runs";
-            break;
+            continue;
         }
+        text += ", at " + describe_place(block.waits_at);
     }
     return text;
 }
 
-std::string KernelRun::timeout_message(int64_t stalled_ns) const {
-    return "nothing moved for " + seconds(stalled_ns) + " (limit " + seconds(launch_.timeout_ns) + "); " +
-           describe_waiting();
+bool KernelRun::all_wait() const {
+    return std::none_of(resident_.begin(), resident_.end(), [](const Core* core) {
+        return core->block.state == BlockState::kReady || core->block.state == BlockState::kHeld;
+    });
 }
 
-bool KernelRun::timed_out(int64_t now) {
+// What the blocks wait for that a report names.
+void KernelRun::ask_polls(Device& device) {
+    asking_ = true;
+    for (size_t index = 0; index < std::min<size_t>(resident_.size(), kBlocksNamed); ++index) {
+        Core& core = *resident_[index];
+        if (core.block.state != BlockState::kPolling || core.block.polls.latest().bytes == 0 ||
+            core.block.polls_large) {
+            continue;
+        }
+        Inquiry inquiry(core.block);
+        for (uint32_t turn = 0; turn < kTurnsOfInquiry && !inquiry.over(); ++turn) {
+            resume(device, core, kInquiryTable, kInquiryNs);
+            if (core.block.state == BlockState::kFaulted) {
+                break;
+            }
+        }
+        core.block.expected = inquiry.answer();
+        core.block.state = BlockState::kPolling;
+    }
+    asking_ = false;
+}
+
+bool KernelRun::timed_out(Device& device, int64_t now) {
     // Where pipes are late, a launch may have to wait long for its turn; it stalls only when everything does.
-    const uint64_t progress = settings().late ? machine().progress() : progress_;
+    const uint64_t of_all = machine().progress();
+    const uint64_t progress = settings().late ? of_all : progress_;
+    if (of_all != seen_progress_of_all_) {
+        seen_progress_of_all_ = of_all;
+        all_stalled_since_ = now;
+    }
     if (progress != seen_progress_) {
         seen_progress_ = progress;
         stalled_since_ = now;
@@ -330,8 +376,14 @@ bool KernelRun::timed_out(int64_t now) {
             return true;
         }
     }
-    if (launch_.timeout_ns != 0 && now - stalled_since_ > launch_.timeout_ns) {
-        fail({ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, kTimeoutCategory, timeout_message(now - stalled_since_)});
+    if (const int64_t limit = launch_.timeout_ns; limit != 0 && now - stalled_since_ > limit) {
+        const bool forever = now - all_stalled_since_ > limit && all_wait() && !machine().others_run(device_) &&
+                             !memory_space().has_imports() && !ipc_shared();
+        ask_polls(device);
+        fail({ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, forever ? category_name(AIVOPS_EMU_DEADLOCK) : kTimeoutCategory,
+              "nothing moved for " + seconds(now - stalled_since_) + " (limit " + seconds(limit) + ")" +
+                  (forever ? ", and all that runs in this process waits" : "") + "; " + describe_waiting(),
+              resident_.empty() ? nullptr : resident_.front()->block.waits_at});
         return true;
     }
     return false;
@@ -340,7 +392,7 @@ bool KernelRun::timed_out(int64_t now) {
 // Runs a block until it waits or ends; true when it has ended and its core is free.
 bool KernelRun::run_block(Device& device, size_t index, int64_t now) {
     Core& core = *resident_[index];
-    resume(device, core);
+    resume(device, core, kInstructionTable, launch_.timeout_ns);
     if (core.block.state == BlockState::kPolling) {
         core.block.retry_at = now + kRetryNs;
     }
@@ -373,7 +425,7 @@ Task::Step KernelRun::step(Device& device) {
         run_block(device, resident_.size() - 1, now);
     }
     find_missing_blocks();
-    if (!failure_ && finished_ < launch_.blocks && !timed_out(now)) {
+    if (!failure_ && finished_ < launch_.blocks && !timed_out(device, now)) {
         return moved || progress_ != progress_before ? Step::kProgress : Step::kIdle;
     }
     end(device);
@@ -418,6 +470,9 @@ bool KernelRun::cross_core_ready(const Block& block) const {
 }
 
 void KernelRun::check_end(Block& block) {
+    if (block.inquiry != nullptr) {
+        block.inquiry->went_on();
+    }
     if (block.pipes != nullptr) {
         block.pipes->finish_at_end();
         check_races(block, block.races->unanswered_look());

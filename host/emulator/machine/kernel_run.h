@@ -64,10 +64,6 @@ class KernelRun : public Task {
 
     uint32_t stream() const { return launch_.stream; }
     const std::string& name() const { return launch_.kernel->name; }
-    uint64_t progress() const { return progress_; }
-    int64_t timeout_ns() const { return launch_.timeout_ns; }
-    std::string describe_waiting() const;
-    std::string timeout_message(int64_t stalled_ns) const;
 
   private:
     static constexpr int64_t kFirstWaitingNs = 1000 * 1000 * 1000;
@@ -77,14 +73,17 @@ class KernelRun : public Task {
     void start_block(Device& device);
     bool run_block(Device& device, size_t index, int64_t now);
     bool runnable(Block& block, int64_t now) const;
-    void resume(Device& device, Core& core);
+    void resume(Device& device, Core& core, const AivEmuTable& table, int64_t limit_ns);
     void leave_core(Device& device, size_t index);
     void end(Device& device);
     void release_sync_all();
     void find_missing_blocks();
     bool step_late(Device& device, int64_t now);
     bool runnable_late(const Block& block, int64_t now) const;
-    bool timed_out(int64_t now);
+    bool timed_out(Device& device, int64_t now);
+    std::string describe_waiting() const;
+    bool all_wait() const;
+    void ask_polls(Device& device);
     Scene scene() const { return {name(), device_, number_}; }
     Scene scene(const Block& block) const { return {name(), device_, number_, block.index, block.count}; }
     void keep(const Finding& finding, const Scene& scene);
@@ -104,6 +103,9 @@ class KernelRun : public Task {
     uint64_t progress_ = 0;
     uint64_t seen_progress_ = 0;
     int64_t stalled_since_ = 0;
+    uint64_t seen_progress_of_all_ = 0; // devices
+    int64_t all_stalled_since_ = 0;
+    bool asking_ = false;                       // blocks, which have no say any more
     int64_t next_waiting_ns_ = kFirstWaitingNs; // without progress, when the report says next that this launch waits
     std::optional<Failure> failure_;
     std::vector<const void*> warned_;

@@ -90,6 +90,7 @@ void LatePipes::copy(Lane lane, const AivEmuCopy& copy, const void* place) {
     work->small = is_small(copy);
     work->atomic = block_.atomic;
     work->atomic_type = block_.atomic_type;
+    work->control = block_.registers[AIVOPS_EMU_REGISTER_CONTROL];
     queue(lane).push_back(std::move(work));
 }
 
@@ -299,9 +300,12 @@ void LatePipes::do_now(const Work& work) {
         races.begin(work.lane, work.issue);
         const uint32_t atomic = std::exchange(block_.atomic, work.atomic);
         const uint32_t type = std::exchange(block_.atomic_type, work.atomic_type);
+        uint64_t& register_now = block_.registers[AIVOPS_EMU_REGISTER_CONTROL];
+        const uint64_t control = std::exchange(register_now, work.control);
         copy_now(block_, work.copy, work.small, work.place);
         block_.atomic = atomic;
         block_.atomic_type = type;
+        register_now = control;
         return;
     }
     case Kind::kCompute: {

@@ -1,6 +1,6 @@
 // The pipes of a core when they may be late: what the kernel issues to V, MTE2 and MTE3 waits in a queue per pipe and
 // is done at some turn of its block, at the latest where a barrier, an event or the end of the block orders it.
-// Addresses, parameters and the atomic mode are those of the issue; UB and GM are read when the work is done.
+// Addresses, parameters, atomic mode and control bits are those of the issue; UB and GM are read when the work is done.
 #ifndef AIVOPS_MACHINE_LATE_PIPES_H
 #define AIVOPS_MACHINE_LATE_PIPES_H
 
@@ -70,6 +70,7 @@ class LatePipes {
         AivEmuCopy copy{};
         uint32_t atomic = 0;
         uint32_t atomic_type = 0;
+        uint64_t control = 0; // register
         AivEmuCompute compute{};
         std::vector<AivEmuRange> ranges;
         std::vector<std::byte> parameters;

@@ -3,6 +3,7 @@
 #include "doorbell.h"
 #include "settings.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace aivops::machine {
@@ -19,6 +20,19 @@ uint64_t Machine::progress() const {
         all += device->progress().load(std::memory_order_relaxed);
     }
     return all;
+}
+
+bool Machine::others_run(uint32_t device) const {
+    constexpr int64_t kLookNs = 1000 * 1000; // longer than a look at a flag takes
+    return std::any_of(devices_.begin(), devices_.end(), [device](const std::unique_ptr<Device>& other) {
+        const Block* block = other->running();
+        const uint64_t switches = other->switches();
+        bool runs = block != nullptr && other->index() != device;
+        for (const int64_t until = now_ns() + kLookNs; runs && now_ns() < until;) {
+            runs = other->running() == block && other->switches() == switches;
+        }
+        return runs;
+    });
 }
 
 bool Machine::drive(uint32_t first, const std::function<bool()>& done, int64_t timeout_ms) {

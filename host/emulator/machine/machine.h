@@ -20,6 +20,8 @@ class Machine {
 
     /// Of all devices together, which take turns in strict mode.
     uint64_t progress() const;
+    /// Whether a block runs on another device and does not give way.
+    bool others_run(uint32_t device) const;
 
     /// Runs the work of `device`, and of other devices while it stalls, until `done`. False when `timeout_ms` passed
     /// before; -1 = no limit.

@@ -84,10 +84,11 @@ BlockRaces::BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes)
     : first_actor_((device * soc().vector_cores + core) * kLanes), granules_(ub_bytes / kGranule) {
 }
 
-void BlockRaces::start(const AccessOrigin* origin, Knowledge launch) {
+void BlockRaces::start(const AccessOrigin* origin, uint64_t launch, Knowledge known) {
     origin_ = origin;
+    launch_ = launch;
     for (Clock& clock : clocks_) {
-        clock = {launch ? launch : nothing(), {}};
+        clock = {known ? known : nothing(), {}};
     }
     learned_ = clocks_;
     before_ = issued_;
@@ -99,6 +100,8 @@ void BlockRaces::start(const AccessOrigin* origin, Knowledge launch) {
     look_.reset();
     looks_.clear();
     looks_by_granule_.clear();
+    last_looks_.clear();
+    stale_.reset();
 }
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {

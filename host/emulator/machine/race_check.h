@@ -68,11 +68,12 @@ struct Access {
 };
 std::string describe(const Access& access);
 
-/// Two accesses that nothing orders.
+/// Two accesses that nothing orders, or what flags have to do with that.
 struct Race {
     std::string text;
     const void* place; // of the second, as far as there is an order
     Access other;      // the first
+    uint32_t category = AIVOPS_EMU_RACECHECK;
 };
 
 /// A read of a small piece of GM: a look at a flag, or at data that happens to be small? Flags are looked at again
@@ -86,6 +87,20 @@ struct Look {
     bool outdated = false;  // it got what was there before a write that nothing orders with it
     std::optional<Race> suspect;
     Address suspect_at = 0; // granule
+    // As a look at a flag.
+    uint32_t issue = 0;
+    bool again = false;             // the block went on looking
+    bool passed = false;            // the block went on
+    std::optional<Race> taken_back; // what it found, before it is known to have found that
+};
+
+/// A wait that goes on with the very value that an earlier one went on with.
+struct StalePoll {
+    Access poll;
+    Address flag;
+    uint32_t value;
+    Access write;
+    uint64_t launch; // of the write
 };
 
 /// What one instruction does to GM.
@@ -96,6 +111,7 @@ struct GmTouch {
     bool small; // so it may be a flag
     const char* name;
     const void* place;
+    bool again = false; // the block has read this before, and done nothing since that others can see
 };
 
 /// The clocks of one block, and what happened to its unified buffer.
@@ -113,7 +129,7 @@ class BlockRaces {
     BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes);
 
     /// A block starts on this core, knowing what its launch knows.
-    void start(const AccessOrigin* origin, Knowledge launch);
+    void start(const AccessOrigin* origin, uint64_t launch, Knowledge known);
     /// What is known once all of the block is done.
     Knowledge all_done() const;
 
@@ -122,8 +138,8 @@ class BlockRaces {
     void begin(Lane lane, const Issue& issue);
     std::optional<Race> ub_access(Lane lane, uint32_t ub, uint32_t bytes, bool write, const char* name,
                                   const void* place);
-    /// `content` is what was read; nullptr for a read that is part of a change. A flag that nobody has waited for yet
-    /// may still have the value before: the first look of a block gets that.
+    /// `content` is what was read; nullptr for a read that is part of a change. A small piece may still be as it was
+    /// before writes that nothing orders with the read: it becomes the oldest that the block may find.
     std::optional<Race> gm_read(const GmTouch& touch, uint8_t* content);
     /// A small read has come to UB.
     void looked_into(uint32_t ub, uint32_t bytes);
@@ -173,10 +189,15 @@ class BlockRaces {
     void acquire(Lane lane, const Knowledge& knowledge);
     uint32_t site_number(const char* name, const void* place);
     std::optional<Race> consume(size_t granule, Lane lane);
+    void look_at(struct GmCell& cell, Address granule, const GmTouch& touch, uint8_t* content,
+                 const std::shared_ptr<Look>& look, Knowledge& acquired);
+    std::optional<Race> take_back(struct GmCell& cell, const GmTouch& touch, const Access& now);
+    std::optional<Race> leave_polls(uint32_t issue);
 
     const uint32_t first_actor_;
     const uint32_t granules_; // of UB; their cells are made when the core first runs a block
     const AccessOrigin* origin_ = nullptr;
+    uint64_t launch_ = 0;
     std::array<Clock, kLanes> clocks_;
     std::array<Clock, kLanes> learned_; // what the instructions of a lane knew: for whoever waits for them
     Clock now_;                         // of the instruction that is being done,
@@ -193,13 +214,17 @@ class BlockRaces {
     std::shared_ptr<Look> look_;                     // the latest
     std::vector<std::shared_ptr<Look>> looks_;       // with a suspect
     std::unordered_map<Address, std::shared_ptr<Look>> looks_by_granule_;
+    std::vector<std::shared_ptr<Look>> last_looks_; // since the block last wrote, of each wait
+    std::shared_ptr<const StalePoll> stale_;        // the latest wait, if it was such a one
 };
 
 /// Forgets what happened to memory that is allocated anew or freed.
 void forget_accesses(const Range& range);
 
+/// Who wrote a flag last, as far as that is tracked.
+std::string describe_writer(Address gm);
 /// A poll of this piece of GM: it is a flag from now on. Text when the flag has been set to the value that it had.
-std::optional<std::string> note_poll(Address gm, uint64_t bytes);
+std::optional<std::string> note_poll(Address gm, uint64_t bytes, const void* place);
 /// A flag is about to be written. Text when it is known to be one and gets the value that it has.
 std::optional<std::string> check_flag_value(Address gm, const void* value, uint64_t bytes);
 

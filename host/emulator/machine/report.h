@@ -11,7 +11,7 @@
 namespace aivops::machine {
 
 // Findings that no instruction raises: the categories of the contract are the kernel's, these the machine's.
-constexpr const char* kTimeoutCategory = "timeout"; // nothing moved for as long as the launch allows
+constexpr const char* kTimeoutCategory = "timeout"; // nothing moved for as long as the launch allows, and it might yet
 constexpr const char* kLaunchCategory = "launch";   // what was launched, or how, cannot be right
 constexpr const char* kPeerCategory = "peer";       // another process has ended
 

@@ -42,6 +42,7 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
         InCopy faults(block);
         store_words(gm, value, bytes);
     }
+    note_told(block, value, bytes);
     count_write(block, owner, bytes, true);
     if (tracing()) {
         trace_copy(block, name, true, owner, bytes, began_ns);
@@ -112,6 +113,7 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
         after_write(block, address);
     } else if (block.polls.observe(address, bytes, before) == Polls::Seen::kUnchanged) {
         // A compare-and-exchange that keeps failing waits like any poll.
+        block.waits_at = AIVOPS_PLACE;
         if (block.pipes != nullptr) {
             block.pipes->note_vain_poll();
         } else {

@@ -89,6 +89,7 @@ void sync_all(AivEmuBlock* handle) {
         block.pipes->turn();
         block.pipes->barrier(AIVOPS_EMU_PIPE_ALL, AIVOPS_PLACE);
     }
+    block.waits_at = AIVOPS_PLACE;
     block.run->sync_all(block);
 }
 
@@ -116,6 +117,7 @@ void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t
     InMachine inside(block);
     check_cross_core(block, mode, id, AIVOPS_PLACE);
     ++block.cross_core_waits[id];
+    block.waits_at = AIVOPS_PLACE;
     block.cross_core_id = id;
     block.cross_core_mode = mode;
     const int64_t began_ns = trace_clock();

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -149,10 +150,10 @@ def main(toolkit: Path, binary_path: Path) -> None:
         fault = BY_NAME[name]
         too_many = fault.more_blocks if twin == "wrong" else 0
         setup = Setup(ranks, blocks, count, calls)
+        if os.environ["AIVOPS_EMU_CHECK"] == "strict":
+            acl.ok(acl.aivopsEmuBeginSchedule(ctypes.c_uint64(seed)))
         run = Ranks(acl, setup, 48 + too_many if too_many else blocks, seed)
-        hangs = twin == "wrong" and any(
-            category in fault.category for category in ("deadlock", "synccheck", "timeout")
-        )
+        hangs = twin == "wrong" and fault.category == "deadlock"
         run.launch(binary, kernel, not too_many, HANGING_US if hangs else TIMEOUT_US)
         code, message = run.wait()
         wrong = run.wrong_calls(fault.result) if code == 0 else []

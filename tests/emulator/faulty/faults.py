@@ -77,7 +77,6 @@ class Fault:
     rule: str  # of the hardware, that it breaks
     result: Callable[[list[Numbers], int, Setup], Numbers] = same  # of the right twin
     shows: bool = False  # its results are wrong even when every instruction acts at once and in order
-    by_schedule: bool = False  # some schedules order what nothing else does, and hide it
     # The fault is met from here on.
     blocks: int = 1
     ranks: int = 1
@@ -116,6 +115,8 @@ def place_of(kernel: str, mark: str) -> str:
 
 UB_RACE = ("nothing orders two accesses to UB",)
 GM_RACE = ("nothing orders two accesses to GM",)
+WAITS = ("all that runs in this process waits", "where it finds 0x", "and goes on with 0x")
+SAME_VALUE = ("cannot tell this call from the one before",)
 
 
 def race(name: str, first: str, second: str, rule: str, **more: object) -> Fault:
@@ -335,7 +336,7 @@ FAULTS = (
         "sync_all_in_branch",
         "synccheck",
         ("blocks wait in SyncAll",),
-        (),
+        ("sync",),
         "every block calls SyncAll the same number of times",
         blocks=2,
     ),
@@ -343,16 +344,16 @@ FAULTS = (
         "more_blocks_than_cores",
         "deadlock",
         ("blocks wait in SyncAll", "no core is free"),
-        (),
+        ("sync",),
         "all blocks of a SyncAll must be resident",
         more_blocks=1,
     ),
     race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=SMALL + 1),
     Fault(
         "cross_core_flag_never_set",
-        "timeout",
-        ("waits for the cross-core flag 0",),
-        (),
+        "deadlock",
+        ("waits for the cross-core flag 0, which block 0 has not set",),
+        ("wait",),
         "mode 0 counts the sets of all cores",
     ),
     # Ranks.
@@ -394,7 +395,6 @@ FAULTS = (
         ranks=2,
         steps=2,
         shows=True,
-        by_schedule=True,
     ),
     race(
         "acknowledged_too_early",
@@ -408,9 +408,9 @@ FAULTS = (
     ),
     Fault(
         "constant_tag",
-        "synccheck or racecheck",
-        (),
-        (),
+        "synccheck",
+        SAME_VALUE,
+        ("tell", "poll"),
         "a poll cannot tell this call from the one before",
         of_next_rank,
         ranks=2,
@@ -419,9 +419,9 @@ FAULTS = (
     ),
     Fault(
         "tag_not_advanced",
-        "synccheck or racecheck",
-        (),
-        (),
+        "synccheck",
+        SAME_VALUE,
+        ("tell", "poll"),
         "a poll cannot tell this tile from the one before",
         of_next_rank,
         ranks=2,
@@ -430,12 +430,11 @@ FAULTS = (
     ),
     Fault(
         "older_launch_accepted",
-        "racecheck",
-        GM_RACE,
-        ("fill", "take"),
+        "synccheck",
+        ("which it has gone on with before", *SAME_VALUE, *GM_RACE),
+        ("poll", "tell", "fill", "take"),
         "a stale flag satisfies the poll",
         of_next_rank,
-        by_schedule=True,
         ranks=2,
         steps=2,
         shows=True,
@@ -451,28 +450,27 @@ FAULTS = (
     race("window_overrun", "fill", "poll", UNORDERED_CORES, says=GM_RACE, result=of_next_rank, ranks=2),
     Fault(
         "flag_taken_back",
-        "timeout or racecheck",
-        (),
-        (),
+        "synccheck",
+        ("is set back to 0", "may come too late to find it"),
+        ("back", "poll"),
         UNORDERED_CORES,
         of_next_rank,
-        by_schedule=True,
         ranks=2,
     ),
     Fault(
         "told_wrong_rank",
-        "timeout",
-        ("nothing moved",),
-        (),
+        "deadlock",
+        WAITS,
+        ("poll",),
         "nobody sets the flag that the rank polls",
         of_rank_before,
         ranks=2,
     ),
     Fault(
         "one_rank_too_many",
-        "timeout",
-        ("nothing moved",),
-        (),
+        "deadlock",
+        WAITS,
+        ("poll",),
         "nobody sets the flag of a rank that is not there",
         of_next_rank,
         ranks=2,

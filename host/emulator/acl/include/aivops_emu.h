@@ -59,8 +59,9 @@ __attribute__((visibility("default"))) int aivopsEmuResetCounters(int32_t device
 /// them. 100000 for NULL.
 __attribute__((visibility("default"))) int aivopsEmuGetSweep(uint64_t* devices, uint64_t* instructions);
 
-/// Begins the schedule of a seed: what strict mode chooses from here on is what a process that starts with
-/// AIVOPS_EMU_SEED=seed chooses. 107000 while a device has work, 207000 outside of strict mode.
+/// Begins the schedule of a seed: what late and strict mode choose from here on is what a process that starts with
+/// AIVOPS_EMU_SEED=seed chooses. 107000 while a device has work, 207000 outside of late and strict
+/// mode.
 __attribute__((visibility("default"))) int aivopsEmuBeginSchedule(uint64_t seed);
 
 /// The AIVOPS_EMU_* variables as a Markdown table; owned by the library.
