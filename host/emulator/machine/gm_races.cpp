@@ -299,7 +299,7 @@ std::optional<Race> BlockRaces::take_back(GmCell& cell, const GmTouch& touch, co
         return std::nullopt;
     }
     for (const FlagHistory::Reader& reader : cell.history.readers()) {
-        if (reader.state != cell.history.latest() || reader.is_block_of(*origin_) || reader.look->again ||
+        if (reader.state != cell.history.latest() || reader.is_block_of(*origin_) ||
             knows(touch.lane, reader.actor, reader.epoch)) {
             continue;
         }

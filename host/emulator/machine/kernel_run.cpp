@@ -38,6 +38,13 @@ std::string seconds(int64_t ns) {
     return text;
 }
 
+// Also between two looks, where others have the turn.
+bool polls_in_vain(const Block& block) {
+    return block.state == BlockState::kPolling ||
+           ((block.state == BlockState::kReady || block.state == BlockState::kHeld) &&
+            block.polls.unchanged() >= kEagerRereads);
+}
+
 } // namespace
 
 KernelRun::KernelRun(Launch launch, uint32_t device)
@@ -70,6 +77,9 @@ void KernelRun::warn_block(const Block& block, const Finding& finding) {
 }
 
 void KernelRun::note_progress(Device& device) {
+    if (asking_) {
+        return;
+    }
     ++progress_;
     device.progress().store(device.progress().load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
@@ -294,23 +304,20 @@ std::string KernelRun::describe_waiting() const {
             break;
         }
         text += (named++ == 0 ? "block " : "; block ") + std::to_string(block.index);
-        switch (block.state) {
-        case BlockState::kPolling:
+        if (polls_in_vain(block)) {
             text += " polls " + block.polls.describe() + block.expected;
             if (const std::string writer = describe_writer(block.polls.latest().gm); !writer.empty()) {
                 text += ", set last by " + writer;
             }
-            break;
-        case BlockState::kAtSyncAll:
+        } else if (block.state == BlockState::kAtSyncAll) {
             text += " waits in SyncAll";
-            break;
-        case BlockState::kAtCrossCore:
-            text += " waits for the cross-core flag " + std::to_string(block.cross_core_id) + ", which block " +
-                    std::to_string(cross_core_flags_.missing(block.index, block.cross_core_mode, block.cross_core_id,
-                                                             block.cross_core_waits[block.cross_core_id])) +
+        } else if (block.state == BlockState::kAtCrossCore) {
+            const uint32_t id = block.cross_core_id;
+            text += " waits for the cross-core flag " + std::to_string(id) + ", which block " +
+                    std::to_string(
+                        cross_core_flags_.missing(block.index, block.cross_core_mode, id, block.cross_core_waits[id])) +
                     " has not set";
-            break;
-        default:
+        } else {
             text += " runs";
             continue;
         }
@@ -320,8 +327,9 @@ std::string KernelRun::describe_waiting() const {
 }
 
 bool KernelRun::all_wait() const {
-    return std::none_of(resident_.begin(), resident_.end(), [](const Core* core) {
-        return core->block.state == BlockState::kReady || core->block.state == BlockState::kHeld;
+    return std::all_of(resident_.begin(), resident_.end(), [](const Core* core) {
+        const BlockState state = core->block.state;
+        return polls_in_vain(core->block) || state == BlockState::kAtSyncAll || state == BlockState::kAtCrossCore;
     });
 }
 
@@ -330,8 +338,7 @@ void KernelRun::ask_polls(Device& device) {
     asking_ = true;
     for (size_t index = 0; index < std::min<size_t>(resident_.size(), kBlocksNamed); ++index) {
         Core& core = *resident_[index];
-        if (core.block.state != BlockState::kPolling || core.block.polls.latest().bytes == 0 ||
-            core.block.polls_large) {
+        if (!polls_in_vain(core.block) || core.block.polls.latest().bytes == 0 || core.block.polls_large) {
             continue;
         }
         Inquiry inquiry(core.block);

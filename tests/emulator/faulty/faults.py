@@ -13,7 +13,6 @@ KERNELS = Path(__file__).parent / "kernels"
 TILE = 256  # elements, as in twins.h
 
 Numbers = np.ndarray
-SMALL = 32  # elements of the largest copy that two blocks may store alike: it may be a flag
 FILL = 0xFFFF  # of every output before its call
 
 
@@ -277,7 +276,6 @@ FAULTS = (
         ("use",),
         "repeats of 256 bytes lie 8 units apart",
         one_more,
-        share=TILE // 2 + 1,
         shows=True,
     ),
     # The scalar unit's cache.
@@ -348,7 +346,7 @@ FAULTS = (
         "all blocks of a SyncAll must be resident",
         more_blocks=1,
     ),
-    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=SMALL + 1),
+    race("overlapping_stores", "store", "store", UNORDERED_CORES, says=GM_RACE, blocks=2, share=2),
     Fault(
         "cross_core_flag_never_set",
         "deadlock",
@@ -384,6 +382,25 @@ FAULTS = (
         result=of_next_rank,
         ranks=2,
         shows=True,
+    ),
+    race(
+        "small_data_not_awaited",
+        "fill",
+        "take",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
+        shows=True,
+    ),
+    race(
+        "number_read_too_early",
+        "number",
+        "look",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_next_rank,
+        ranks=2,
     ),
     race(
         "no_acknowledgement",
