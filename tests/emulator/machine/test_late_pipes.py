@@ -132,6 +132,15 @@ def test_the_atomic_mode_is_that_of_the_issue(toolkit: Path, binaries: dict[str,
         assert (data[256:512] == 2).all()
 
 
+def test_the_control_bits_are_those_of_the_issue(toolkit: Path, binaries: dict[str, Path]) -> None:
+    runs = run(
+        toolkit, binaries["late on 950"], [("add_then_unbound", 1, TURNS)], soc="Ascend950PR_9599", seed=3
+    )
+    largest = np.float16(65504)
+    for data in runs.first("add_then_unbound"):
+        assert (data.view(np.float16)[:512] == largest).all()
+
+
 def test_a_store_may_be_seen_half_done(toolkit: Path, binaries: dict[str, Path]) -> None:
     runs = run(toolkit, binaries["late"], [("store_and_look", 2, 5 * TURNS)], seed=4)
     seen = {tuple(sorted(set(data.tolist()))) for data in runs.second("store_and_look")}
