@@ -39,26 +39,26 @@ constexpr uint64_t kMiB = 1024 * kKiB;
 // full meshes; the others are measured on the emulator.
 constexpr std::array kTable{
     Row{Operator::kAllGather, kAllTypes, kNpu, kAnyRanks, 16 * kKiB, "mesh"},
-    Row{Operator::kAllGather, kAllTypes, kEmulated, kAnyRanks, 32 * kKiB, "mesh"},
+    Row{Operator::kAllGather, kAllTypes, kEmulated, kAnyRanks, 128 * kKiB, "mesh"},
     Row{Operator::kAllGather, kAllTypes, "", kAnyRanks, kAnyBytes, "direct"},
     Row{Operator::kAllGather, kAllTypes, "", kAnyRanks, kAnyBytes, "mesh"},
 
     Row{Operator::kAllReduce, kInt64, "", kAnyRanks, 4 * kKiB, "one_shot"}, // it may have to be folded one by one
     Row{Operator::kAllReduce, ~kInt64, kNpu, 8, 128 * kKiB, "one_shot"},
     Row{Operator::kAllReduce, ~kInt64, kNpu, kAnyRanks, 512 * kKiB, "one_shot"},
-    Row{Operator::kAllReduce, ~kInt64, kEmulated, 2, 32 * kKiB, "one_shot"},
+    Row{Operator::kAllReduce, ~kInt64, kEmulated, 2, 64 * kKiB, "one_shot"},
     Row{Operator::kAllReduce, ~kInt64, kEmulated, kAnyRanks, 8 * kKiB, "one_shot"},
-    Row{Operator::kAllReduce, kAllTypes, kEmulated, kAnyRanks, 32 * kKiB, "two_shots"},
+    Row{Operator::kAllReduce, kAllTypes, kEmulated, kAnyRanks, 128 * kKiB, "two_shots"},
     Row{Operator::kAllReduce, kAllTypes, "", kAnyRanks, kAnyBytes, "two_shots_direct"},
     Row{Operator::kAllReduce, kAllTypes, "", kAnyRanks, kAnyBytes, "two_shots"},
 
     Row{Operator::kReduceScatter, kAllTypes, kNpu, kAnyRanks, 16 * kKiB, "mesh"},
-    Row{Operator::kReduceScatter, kAllTypes, kEmulated, kAnyRanks, 32 * kKiB, "mesh"},
+    Row{Operator::kReduceScatter, kAllTypes, kEmulated, kAnyRanks, 128 * kKiB, "mesh"},
     Row{Operator::kReduceScatter, kAllTypes, "", kAnyRanks, kAnyBytes, "direct"},
     Row{Operator::kReduceScatter, kAllTypes, "", kAnyRanks, kAnyBytes, "mesh"},
 
     Row{Operator::kAllToAll, kAllTypes, kNpu, kAnyRanks, 16 * kKiB, "mesh"},
-    Row{Operator::kAllToAll, kAllTypes, kEmulated, kAnyRanks, 32 * kKiB, "mesh"},
+    Row{Operator::kAllToAll, kAllTypes, kEmulated, kAnyRanks, 128 * kKiB, "mesh"},
     Row{Operator::kAllToAll, kAllTypes, "", kAnyRanks, kAnyBytes, "direct"},
     Row{Operator::kAllToAll, kAllTypes, "", kAnyRanks, kAnyBytes, "mesh"},
 

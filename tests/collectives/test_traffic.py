@@ -261,6 +261,9 @@ def test_signals_of_a_registered_broadcast(small_windows: GroupOf) -> None:
     arrays = group.run(lambda comm: comm.empty(50_000, "float32"))
     traffic = traffic_of(group, lambda comm: comm.broadcast(arrays[comm.rank], algorithm="direct", blocks=2))
     assert [t.small_writes for t in traffic] == [2 * 2 * 2, 2 * 2, 2 * 2]
+    short = [array[:100] for array in arrays]
+    traffic = traffic_of(group, lambda comm: comm.broadcast(short[comm.rank], algorithm="direct", blocks=1))
+    assert [t.small_writes for t in traffic] == [2, 1, 1]
 
 
 def test_signals_of_channels(small_windows: GroupOf) -> None:

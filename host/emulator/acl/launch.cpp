@@ -21,6 +21,11 @@ std::atomic<uint32_t>& last_task_of_thread() {
     return task;
 }
 
+uint32_t this_thread() {
+    thread_local const auto thread = static_cast<uint32_t>(syscall(SYS_gettid));
+    return thread;
+}
+
 // Where the runtime goes on silently with something else than was asked for.
 aclError silent_danger(const char* function, const std::string& message) {
     if (machine::settings().check == machine::Check::kStrict) {
@@ -172,7 +177,7 @@ aclError launch(const char* function, const std::shared_ptr<FunctionObject>& ker
     ExceptionInfo info;
     info.task = stream->last_task.fetch_add(1) + 1;
     info.stream = stream->queue->id();
-    info.thread = static_cast<uint32_t>(syscall(SYS_gettid));
+    info.thread = this_thread();
     info.device = device;
     info.function = kernel.get();
     last_task_of_thread() = info.task;

@@ -24,8 +24,13 @@ void InstructionCounts::clear() {
 InstructionCount& InstructionCounts::of(const char* name) {
     const uint32_t size = size_.load(std::memory_order_relaxed);
     const size_t longest = counts_[0].name.size() - 1;
+    uint32_t& likely = likely_[reinterpret_cast<uintptr_t>(name) / sizeof(void*) % likely_.size()];
+    if (likely < size && std::strncmp(counts_[likely].name.data(), name, longest) == 0) {
+        return counts_[likely];
+    }
     for (uint32_t index = 0; index < size; ++index) {
         if (std::strncmp(counts_[index].name.data(), name, longest) == 0) {
+            likely = index;
             return counts_[index];
         }
     }

@@ -57,6 +57,7 @@ class InstructionCounts {
     static constexpr uint32_t kMost = 256;
     std::array<InstructionCount, kMost> counts_;
     std::atomic<uint32_t> size_{0};
+    std::array<uint32_t, 128> likely_{}; // by the address of a name: where it was found
 };
 
 struct Counters {

@@ -56,9 +56,14 @@ bool Machine::drive(uint32_t first, const std::function<bool()>& done, int64_t t
         }
         // What it waits for may be on another device that nobody drives: peers of a collective, say.
         bool helped = false;
-        for (uint32_t step = 1; step < device_count() && !done(); ++step) {
+        for (uint32_t step = 1; step < device_count(); ++step) {
             Device& other = device((first + step) % device_count());
-            helped |= other.has_work() && other.advance();
+            if (other.has_work()) {
+                if (done()) {
+                    break;
+                }
+                helped |= other.advance();
+            }
         }
         if (helped) {
             backoff.reset();
