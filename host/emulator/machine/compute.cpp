@@ -5,6 +5,7 @@
 #include "late_pipes.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace aivops::machine {
 namespace {
@@ -17,6 +18,17 @@ void count(Block& block, const AivEmuCompute& instruction) {
         (range.write != 0 ? written : read) += range.bytes;
     }
     block.device->counters().instructions.add(instruction.name, read, written);
+}
+
+// Before they are used where they are.
+void settle_operands(Block& block, const AivEmuCompute& instruction) {
+    if (instruction.range_count == std::numeric_limits<uint8_t>::max()) {
+        block.lazy_loads.settle_all(); // as many as one can be told of: there may be more
+        return;
+    }
+    for (uint32_t index = 0; index < instruction.range_count; ++index) {
+        block.lazy_loads.settle(instruction.ranges[index].ub, instruction.ranges[index].bytes);
+    }
 }
 
 } // namespace
@@ -56,9 +68,7 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
         const AivEmuRange& range = instruction->ranges[index];
         track_ub(block, lane, instruction->name, range.ub, range.bytes, range.write != 0, place);
     }
-    for (uint32_t index = 0; index < instruction->range_count; ++index) {
-        block.lazy_loads.settle(instruction->ranges[index].ub, instruction->ranges[index].bytes);
-    }
+    settle_operands(block, *instruction);
     InCopy faults(block);
     instruction->execute(block.ub, instruction->parameters);
 }

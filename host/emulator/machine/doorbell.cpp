@@ -1,6 +1,7 @@
 #include "doorbell.h"
 
 #include "ipc_offers.h"
+#include "machine.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +22,10 @@
 namespace aivops::machine {
 namespace {
 
-constexpr uint32_t kYields = 20; // more only take time from those that are waited for, where ranks outnumber cores
+// Both: more turns only take time from those that are waited for, where ranks outnumber cores; and where they do not,
+// turns are short, and who sleeps is late for what comes next, so that the others sleep then.
+constexpr uint32_t kYields = 20;
+constexpr int64_t kYieldNs = 100 * 1000;
 constexpr uint32_t kFirstSleepUs = 50;
 constexpr uint32_t kLongestSleepUs = 1000;
 constexpr size_t kBytes = 4096; // of the file; the words come first
@@ -80,13 +84,20 @@ Doorbell& doorbell() {
     return instance;
 }
 
+bool Backoff::still_yields() {
+    if (rounds_ == 0) {
+        began_ns_ = now_ns();
+    }
+    return rounds_ < kYields || (rounds_ == kYields && now_ns() - began_ns_ < kYieldNs);
+}
+
 bool Backoff::wait(uint32_t epoch) {
-    if (rounds_ < kYields) {
-        ++rounds_;
+    if (still_yields()) {
+        rounds_ = std::min(rounds_ + 1, kYields);
         sched_yield();
         return false;
     }
-    uint32_t doublings = std::min(rounds_ - kYields, 5u);
+    const uint32_t doublings = std::min(rounds_ - kYields, 5u);
     ++rounds_;
     doorbell().sleep(epoch, std::min(kFirstSleepUs << doublings, kLongestSleepUs));
     return true;

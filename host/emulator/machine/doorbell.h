@@ -58,7 +58,10 @@ class Backoff {
     bool wait(uint32_t epoch);
 
   private:
+    bool still_yields();
+
     uint32_t rounds_ = 0;
+    int64_t began_ns_ = 0;
 };
 
 } // namespace aivops::machine
