@@ -32,6 +32,7 @@ MOST_SEED = 2**64 - 1
 GROUP_OPTIONS = {"blocks", "kernels", "timeout", "window_bytes"}
 
 _seed_of_item = pytest.StashKey[int]()
+_unexpected_pass = pytest.StashKey[str | None]()  # the phase that a strict xfail failed because it passed
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Runs a marked test by one schedule after the other, with fresh fixtures, until one fails."""
+    """Runs a marked test by one schedule after the other, with fresh fixtures, until one fails.
+
+    One that fails as expected (xfail) ends it, too; it passes unexpectedly only when all schedules do.
+    """
     mark = _Mark.of(item)
     if mark is None:
         return None
@@ -138,11 +142,12 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     spent = 0.0
     for seed in _seeds(item.config, mark):
         item.stash[_seed_of_item] = seed
+        item.stash[_unexpected_pass] = None
         with _environment(SEED, str(seed)):
             # What the test shares with others stays: as if one of its siblings came next.
             reports = runtestprotocol(item, log=False, nextitem=item.parent)  # type: ignore[arg-type]
         spent += sum(report.duration for report in reports if report.when == "call")
-        if not all(report.passed for report in reports):
+        if not all(report.passed or report.when == item.stash[_unexpected_pass] for report in reports):
             break
     for report in [*reports, *_tear_down_shared(item, nextitem)]:
         if report.when == "call":
@@ -200,8 +205,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     seed = item.stash.get(_seed_of_item, None)
+    if not report.failed or seed is None:
+        return report
     check = os.environ.get(CHECK)
-    if report.failed and seed is not None and check in CHECKS_BY_SCHEDULES:
+    if call.excinfo is None:
+        item.stash[_unexpected_pass] = call.when
+    elif check in CHECKS_BY_SCHEDULES:
         other = [] if check == "strict" else [f"--aiv-check={check}"]
         command = shlex.join(["pytest", item.nodeid, f"--aiv-seed={seed}", *other])
         report.sections.append(

@@ -127,6 +127,51 @@ def test_leaky(leaky):
     assert len(re.findall(r"--aiv-seed=2$", result.stdout.str(), re.MULTILINE)) == 2
 
 
+XFAIL = """
+import pytest
+
+seen = []
+
+@pytest.mark.xfail(strict={strict})
+@pytest.mark.aiv(seeds=4)
+def test_it(aiv_seed):
+    seen.append(aiv_seed)
+    assert aiv_seed not in {failing}
+
+def test_schedules():
+    assert seen == {schedules}
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_expected_failure_needs_one_schedule_that_fails(run: Run, strict: bool) -> None:
+    result = run(XFAIL.format(strict=strict, failing="{2, 3}", schedules="[0, 1, 2]"))
+    result.assert_outcomes(xfailed=1, passed=1)
+
+
+def test_an_unexpected_pass_is_one_of_all_schedules(run: Run) -> None:
+    source = XFAIL.format(strict=False, failing="()", schedules="[0, 1, 2, 3]")
+    run(source).assert_outcomes(xpassed=1, passed=1)
+    result = run(source.replace("False", "True"))
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*XPASS(strict)*"])
+    assert "which this command replays" not in result.stdout.str()
+
+
+def test_an_expected_failure_of_another_kind_is_a_failure(run: Run) -> None:
+    source = """
+import pytest
+
+@pytest.mark.xfail(raises=KeyError, strict=True)
+@pytest.mark.aiv(seeds=4)
+def test_it(aiv_seed):
+    assert aiv_seed != 2
+"""
+    result = run(source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*--aiv-seed=2"])
+
+
 def test_skips_are_skips(run: Run) -> None:
     source = """
 import pytest
