@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 import zipfile
@@ -202,8 +203,14 @@ def test_new_project_builds_and_passes(
         "tests/test_add.py",
     ]
     assert "example" not in "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
-    wheel = build_wheel(folder, tmp_path / "dist", environment=wheelhouse.environment)
-    environment = FreshEnvironment.make(tmp_path / "venv", wheelhouse, wheel)
+    # As its workflow does it, with all that pip needs in the folder that it names; pytest is there already.
+    workflow = (folder / ".github/workflows/test.yml").read_text()
+    (links,) = re.findall(r"^ +PIP_FIND_LINKS: (\w+)$", workflow, re.MULTILINE)
+    assert re.findall(r"^ +- run: (.+)$", workflow, re.MULTILINE) == ["pip install '.[test]'", "pytest"]
+    (folder / links).symlink_to(wheelhouse.folder)
+    environment = FreshEnvironment.make(tmp_path / "venv", wheelhouse)
+    pip = [environment.folder / "bin/python", "-m", "pip", "install", "--quiet", "."]
+    run(*pip, environment={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": links}, directory=folder)
     (environment.folder / "lib").joinpath(
         f"python{sys.version_info.major}.{sys.version_info.minor}", "site-packages", "tests.pth"
     ).write_text(str(Path(pytest.__file__).parent.parent))

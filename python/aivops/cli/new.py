@@ -51,7 +51,10 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         print(f"aivops new: {error.filename or folder}: cannot be written: {error.strerror}", file=sys.stderr)
         return USAGE_ERROR
-    print(f"wrote {folder}; next: cd {folder} && pip install '.[test]' && pytest")
+    print(
+        f"wrote {folder}; next: cd {folder} && pip install '.[test]' && pytest\n"
+        f"{folder}/README.md says how where pip's index has no aivops"
+    )
     return 0
 
 
