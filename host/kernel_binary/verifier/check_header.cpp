@@ -3,6 +3,8 @@
 namespace aivops::kernel_binary {
 namespace {
 
+constexpr std::uint64_t kMostBytes = 4ull << 30; // twice the largest image, for what is not loaded
+
 bool check_machine(const Checking& checking) {
     const Image& image = checking.image;
     const ElfHeader& header = image.file.header();
@@ -77,6 +79,12 @@ bool check_header(const Checking& checking) {
                       .found = size,
                       .fix = "rebuild or copy it again: a full disk or a broken download leaves such a file"});
         return false;
+    }
+    if (file.bytes().size() > kMostBytes) {
+        checking.add(RuleId::META105, {.message = "the file is far larger than any image",
+                                       .expected = "at most " + std::to_string(kMostBytes) + " bytes",
+                                       .found = size});
+        return false; // what it says would take long to read
     }
     if (!file.has_magic()) {
         const bool is_short = file.bytes().size() < elf::kHeaderBytes;

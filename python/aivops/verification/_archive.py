@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from .._words import counted
 from ._printable import printable
 from ._report import Finding
 from ._rules import make_finding
@@ -59,7 +60,7 @@ class Archive:
         if info is None:
             return None
         if info.file_size > MEMBER_LIMIT or info.file_size > self._left:
-            self._report(name, f"would unpack to {info.file_size} bytes")
+            self._report(name, f"would unpack to {counted(info.file_size, 'byte')}")
             return None
         self._left -= info.file_size
         try:

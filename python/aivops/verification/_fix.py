@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,23 +19,37 @@ class Outcome:
 
 def fix(path: Path, output: Path) -> Outcome:
     """Writes `output` only when nothing but AIV records is missing. Raises UnreadableError."""
-    label = printable(str(path))
+    label, copy = printable(str(path)), printable(str(output))
     try:
         if output.exists() and output.samefile(path):
-            raise UnreadableError(
-                f"{label}: --fix writes a copy, and {printable(str(output))} is the file itself"
-            )
+            raise UnreadableError(f"{label}: --fix writes a copy, and {copy} is the file itself")
+        if not path.is_file() and path.exists():
+            raise UnreadableError(f"{label}: --fix takes one kernel binary, and this is no file")
         data, added, refusal = _core.KernelBinary.open(path).add_vector_records()
-        if refusal:
-            return Outcome(False, f"{label}: not written: {refusal}")
-        output.write_bytes(data)
     except OSError as error:
-        raise UnreadableError(f"{printable(str(error.filename))}: {error.strerror}") from error
-    message = (
-        f"{label}: added K_TYPE_AIV records for {', '.join(added)}; the copy is {printable(str(output))}"
-    )
+        raise UnreadableError(f"{label}: cannot be read ({error.strerror})") from error
+    if refusal:
+        return Outcome(False, f"{label}: not written: {refusal}")
+    try:
+        _write(output, data)
+    except OSError as error:
+        raise UnreadableError(f"{copy}: cannot be written ({error.strerror})") from error
+    message = f"{label}: added K_TYPE_AIV records for {', '.join(added)}; the copy is {copy}"
     if path.with_suffix(".json").is_file():
         message += (
             f"\n{printable(str(path.with_suffix('.json')))}: describes the original; the copy needs none"
         )
     return Outcome(True, message)
+
+
+def _write(output: Path, data: bytes) -> None:
+    """The file appears whole or not at all."""
+    if output.exists() and not output.is_file():
+        # A pipe would wait for its other end.
+        raise OSError(errno.EINVAL, "it is there and no file")
+    part = output.with_name(f"{output.name}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)

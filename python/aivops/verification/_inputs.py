@@ -15,8 +15,10 @@ from .. import _core
 from ._archive import Archive
 from ._printable import printable
 from ._report import Finding
+from ._rules import make_finding
 
 ELF_MAGIC = b"\x7fELF"
+ZIP_MAGIC = b"PK\x03\x04"
 DOCUMENT_LIMIT = 64 << 20  # bytes of a JSON document
 MANIFEST = "manifest.json"
 
@@ -86,18 +88,21 @@ def find_inputs(path: Path) -> Iterator[Input]:
             yield Unreadable(f"{label}: cannot be read (neither a file nor a folder)")
         elif path.suffix == ".json":
             yield _manifest(path, label)
-        elif not _is_elf(path) and zipfile.is_zipfile(path):
+        elif not _begins_with(path, ELF_MAGIC) and zipfile.is_zipfile(path):
             yield from _archive(path, label)
+        elif _begins_with(path, ZIP_MAGIC):
+            problem = "the archive is cut: the directory at its end is missing"
+            yield Container(label, (make_finding("META110", problem),))
         else:
             yield from _file(path, label)
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL
         yield Unreadable.of(label, error)
 
 
-def _is_elf(path: Path) -> bool:
+def _begins_with(path: Path, magic: bytes) -> bool:
     """Loaders go by the begin of a file, so a zip behind a binary does not make it an archive."""
     with path.open("rb") as file:
-        return file.read(len(ELF_MAGIC)) == ELF_MAGIC
+        return file.read(len(magic)) == magic
 
 
 def _manifest(path: Path, label: str) -> Manifest | Unreadable:
@@ -196,14 +201,19 @@ class _Directory:
     def __init__(self, root: Path) -> None:
         self._root = root
         self.closed: list[OSError] = []
-        """Folders below it that could not be listed, once the names are all there."""
+        """What of it could not be looked at, once the names are all there."""
 
     def names(self) -> Iterator[str]:
         for folder, folders, files in os.walk(self._root, onerror=self.closed.append):
             folders.sort()
             for name in sorted(files):
                 path = Path(folder, name)
-                if not path.is_symlink() and path.is_file():
+                try:
+                    mode = path.lstat().st_mode
+                except OSError as error:
+                    self.closed.append(error)
+                    continue
+                if stat.S_ISREG(mode):
                     yield path.relative_to(self._root).as_posix()
 
     def map(self, name: str) -> _core.KernelBinary | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _core
+from .._words import counted
 from ._inputs import Manifest, Unreadable
 from ._printable import printable
 from ._report import FileReport, Finding
@@ -38,8 +39,8 @@ def _check_binary(manifest: Manifest, entry: dict[str, Any]) -> Iterator[Finding
         yield make_finding(
             "META122",
             f"{name} has other bytes than the manifest says",
-            f"sha256 {entry['sha256']} over {entry['size']} bytes",
-            f"sha256 {image.sha256} over {image.size} bytes",
+            f"sha256 {entry['sha256']} over {counted(entry['size'], 'byte')}",
+            f"sha256 {image.sha256} over {counted(image.size, 'byte')}",
         )
         return
     inspected = json.loads(image.inspect(manifest.label))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .._words import counted
+
 _FLAGS = ((1, "W"), (2, "A"), (4, "X"))
 _TYPES = {
     0: "NULL",
@@ -32,7 +34,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         ("machine", f"{document['machine']} (e_machine {header['e_machine']:#x})"),
         ("architecture", f"{document['architecture']} (e_flags {header['e_flags']:#x})"),
         ("type", f"{_FILE_TYPES.get(header['e_type'], 'unknown')} (e_type {header['e_type']})"),
-        ("size", f"{header['bytes']} bytes"),
+        ("size", counted(header["bytes"], "byte")),
     ]
     if header["contract_version"] is not None:
         facts.append(("contract", f"{header['contract_version']}, toolkit {header['toolkit_version']}"))
@@ -74,17 +76,19 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _kernel_lines(kernel: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {kernel['name']}"
+    args_size = kernel["args_size"]
     facts = [
         kernel["type"] or "no type",
-        f"{kernel['size']} bytes at {kernel['offset']:#x}",
-        "arguments unknown" if kernel["args_size"] is None else f"{kernel['args_size']} bytes of arguments",
+        f"{counted(kernel['size'], 'byte')} at {kernel['offset']:#x}",
+        "arguments unknown" if args_size is None else f"{counted(args_size, 'byte')} of arguments",
     ]
     if kernel["stack_size"] is not None:
-        facts.append(f"{kernel['stack_size']} bytes of stack")
+        facts.append(f"{counted(kernel['stack_size'], 'byte')} of stack")
     yield f"    {', '.join(facts)}"
     for parameter in kernel["parameters"] or ():
         name = parameter["name"] or "(no name)"
-        yield f"    argument {name}: {parameter['kind']}, {parameter['size']} bytes at {parameter['offset']}"
+        size = counted(parameter["size"], "byte")
+        yield f"    argument {name}: {parameter['kind']}, {size} at {parameter['offset']}"
     yield from _record_lines(kernel["records"], "    ")
 
 

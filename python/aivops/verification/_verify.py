@@ -9,13 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from ..errors import Error
+from .._misuse import require_kind, shown
+from ..errors import Error, InvalidTypeError
 from ._inputs import Binary, Container, Input, Manifest, Unreadable, find_inputs
 from ._manifest import check_manifest
 from ._report import FileReport, Finding, Report
 from ._rules import make_finding
 
 PathLike = str | os.PathLike[str]
+
+_MOST_HASHED = 4 << 30  # bytes; what has more is a finding anyway
 
 
 class UnreadableError(Error):
@@ -37,13 +40,24 @@ def verify(
     ("" for any); `kernels` are names or globs that each binary has to have, and no others. Raises
     UnreadableError for a path that cannot be read or holds no kernel binary; a damaged binary is a finding.
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    paths = _paths("verify(): path", path)
+    if isinstance(kernels, str) or not isinstance(kernels, Iterable):
+        raise InvalidTypeError(f"verify(): kernels is {shown(kernels)}, expected a list of names")
+    for name, text in (("profile", profile), ("machine", machine), ("architecture", architecture)):
+        require_kind(f"verify(): {name}", text, str, "a name")
     files: list[FileReport] = []
     for report in verify_each(paths, profile, machine, architecture, kernels, allow_hard_sync):
         if isinstance(report, Unreadable):
             raise UnreadableError(report.message)
         files.append(report)
     return Report(tuple(files))
+
+
+def _paths(what: str, given: PathLike | Iterable[PathLike]) -> list[PathLike]:
+    paths = given if isinstance(given, Iterable) and not isinstance(given, (str, os.PathLike)) else [given]
+    for path in (listed := list(paths)):
+        require_kind(what, path, (str, os.PathLike), "a path or several")
+    return listed
 
 
 def verify_each(
@@ -100,6 +114,8 @@ class _Doubles:
         self._labels: dict[str, str] = {}
 
     def check(self, binary: Binary) -> Iterator[Finding]:
+        if binary.image.size > _MOST_HASHED:
+            return
         first = self._labels.setdefault(binary.image.sha256, binary.label)
         if first != binary.label:
             yield make_finding("META102", f"the bytes are those of {first}")
