@@ -1,4 +1,5 @@
 // aivops.Device.
+#include "misuse.h"
 #include "register.h"
 
 #include "aivops/dispatch/device.h"
@@ -34,8 +35,14 @@ void register_device(nb::module_& m) {
         .def_prop_ro("soc_name", &Device::soc_name)
         .def_prop_ro("architecture", &Device::architecture, "Compiler architecture of the vector cores.")
         .def_prop_ro("vector_cores", &Device::vector_cores, "Vector cores of the hardware.")
-        .def_prop_rw("vector_core_limit", &Device::vector_core_limit, &Device::set_vector_core_limit,
-                     "Vector cores that launches of this process may use.")
+        .def_prop_rw(
+            "vector_core_limit", &Device::vector_core_limit,
+            [](const Device& self, nb::handle count) {
+                self.set_vector_core_limit(require_count("Device: vector_core_limit", count));
+            },
+            nb::for_setter("count"_a.none()),
+            nb::for_setter(nb::sig("def vector_core_limit(self, count: int, /) -> None")),
+            "Vector cores that launches of this process may use.")
         .def("reset_vector_core_limit", &Device::reset_vector_core_limit)
         .def_prop_ro("memory", &Device::memory, "Free and total bytes of device memory.")
         .def_prop_ro("max_timeout", &Device::max_timeout, "Longest time limit of a kernel, in seconds.")

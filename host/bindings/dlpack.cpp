@@ -157,7 +157,11 @@ nb::capsule make_dlpack(const Buffer& buffer, const std::vector<std::int64_t>& s
 std::tuple<Buffer, std::vector<std::int64_t>, std::uint8_t, std::uint8_t> open_dlpack(const Device& device,
                                                                                       nb::object array) {
     using Array = nb::ndarray<>;
-    auto opened = std::make_unique<Array>(nb::cast<Array>(array));
+    auto opened = std::make_unique<Array>();
+    if (!nb::try_cast(array, *opened)) {
+        throw InvalidTypeError("Buffer.from_dlpack(): a " + nb::cast<std::string>(array.type().attr("__name__")) +
+                               " is no array that speaks DLPack");
+    }
     if (opened->device_type() != kDlpackDeviceType || opened->device_id() != device.id()) {
         throw InvalidValueError("Buffer: the array is on DLPack device (" + std::to_string(opened->device_type()) +
                                 ", " + std::to_string(opened->device_id()) + "), expected (" +

@@ -9,6 +9,7 @@
 #include "verifier/report.h"
 #include "verifier/sidecar.h"
 
+#include "aivops/error.h"
 #include "aivops/kernel_binary/manifest.h"
 
 #include <memory>
@@ -69,20 +70,19 @@ kb::VerifyOptions read_options(const std::string& profile, const std::string& ma
                                std::vector<std::string> kernels, bool allow_hard_sync) {
     kb::VerifyOptions options;
     if (profile != "any" && profile != "aiv") {
-        throw nb::value_error(("profile " + kb::printable(profile) + ": expected any or aiv").c_str());
+        throw InvalidValueError("profile " + kb::printable(profile) + ": expected any or aiv");
     }
     options.profile = profile == "aiv" ? kb::Profile::kAiv : kb::Profile::kAny;
     options.machine = kb::find_machine(machine);
     if (!machine.empty() && options.machine == kb::Machine::kUnknown) {
-        throw nb::value_error(
-            ("machine " + kb::printable(machine) + ": expected ascend, emulated-x86_64 or emulated-aarch64").c_str());
+        throw InvalidValueError("machine " + kb::printable(machine) +
+                                ": expected ascend, emulated-x86_64 or emulated-aarch64");
     }
     options.architecture = architecture;
     options.generation = kb::find_generation(architecture);
     if (!architecture.empty() && options.generation == kb::Generation::kUnknown) {
-        throw nb::value_error(("architecture " + kb::printable(architecture) +
-                               ": expected dav-c220-vec, dav-c310-vec or another name of theirs")
-                                  .c_str());
+        throw InvalidValueError("architecture " + kb::printable(architecture) +
+                                ": expected dav-c220-vec, dav-c310-vec or another name of theirs");
     }
     options.kernels = std::move(kernels);
     options.allow_hard_sync = allow_hard_sync;

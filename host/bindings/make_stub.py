@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import aivops._core as module
 from nanobind.stubgen import StubGen
@@ -15,8 +16,21 @@ REPLACEMENTS = [
 ]
 
 
+class Generator(StubGen):
+    """Leaves out the last overload of every function, which is for calls that fit none (misuse.cpp)."""
+
+    def put_nb_func(self, fn: Any, name: str | None = None, is_classmethod: bool = False) -> None:
+        signatures = fn.__nb_signature__
+        if len(signatures) > 1:  # what gets and sets properties has none
+            signatures = signatures[:-1]
+        for signature in signatures:
+            if len(signatures) > 1:
+                self.write_ln(f"@{self.bind('typing', 'overload')}")
+            self.put_nb_overload(fn, signature, name, is_classmethod=is_classmethod)
+
+
 def make_stub() -> str:
-    generator = StubGen(module)
+    generator = Generator(module)
     generator.put(module)
     text = generator.get()
     for pattern, replacement in REPLACEMENTS:

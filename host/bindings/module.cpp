@@ -18,4 +18,5 @@ NB_MODULE(_core, m) {
     register_kernel_binary(m);
     register_algorithm(m);
     register_comm(m);
+    register_misuse(m);
 }

@@ -19,6 +19,7 @@ void register_binary(nanobind::module_& m);
 void register_kernel_binary(nanobind::module_& m);
 void register_algorithm(nanobind::module_& m);
 void register_comm(nanobind::module_& m);
+void register_misuse(nanobind::module_& m);
 
 } // namespace aivops::bindings
 

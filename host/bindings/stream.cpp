@@ -1,4 +1,5 @@
 // aivops.Stream.
+#include "misuse.h"
 #include "register.h"
 
 #include "aivops/dispatch/stream.h"
@@ -29,8 +30,13 @@ void register_stream(nb::module_& m) {
         .def("query", &Stream::query, "True when everything queued so far is done.")
         .def("record", &Stream::record, "event"_a)
         .def("wait", &Stream::wait, "event"_a, "What is queued from here on starts after `event`.")
-        .def_prop_rw("vector_cores", &Stream::vector_cores, &Stream::set_vector_core_limit,
-                     "Vector cores that a launch may use; set to limit them for this stream.")
+        .def_prop_rw(
+            "vector_cores", &Stream::vector_cores,
+            [](Stream& self, nb::handle count) {
+                self.set_vector_core_limit(require_count("Stream: vector_cores", count));
+            },
+            nb::for_setter("count"_a.none()), nb::for_setter(nb::sig("def vector_cores(self, count: int, /) -> None")),
+            "Vector cores that a launch may use; set to limit them for this stream.")
         .def("reset_vector_core_limit", &Stream::reset_vector_core_limit)
         .def("__repr__", [](const Stream& self) { return "<aivops." + self.describe() + ">"; });
 }

@@ -375,9 +375,13 @@ void Communicator::recover() {
 }
 
 void Communicator::close() {
-    if (!stopped_ && !window_.is_aborted()) {
+    const bool meets = !stopped_ && !window_.is_aborted();
+    if (meets) {
         synchronize(stream_);
         regions_.clear(*bootstrap_);
+    }
+    window_.shared().withdraw("the communicator is closed");
+    if (meets) {
         window_.shared().end(*bootstrap_);
     }
     const std::lock_guard<std::mutex> lock(reason_mutex_);

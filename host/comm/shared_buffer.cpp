@@ -3,6 +3,7 @@
 #include "exchange.h"
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -123,6 +124,7 @@ struct SharedBuffer::State {
     const uint32_t rank;
     std::vector<Place> places;
     Key key{};
+    std::atomic<const char*> withdrawn{nullptr}; // why the places of others are no more
 };
 
 SharedBuffer::SharedBuffer(Bootstrap& bootstrap, const Peers& peers, const std::function<Buffer()>& provide) {
@@ -140,7 +142,12 @@ SharedBuffer::SharedBuffer(Bootstrap& bootstrap, const Peers& peers, const std::
 
 Buffer SharedBuffer::of(uint32_t rank) const {
     const Place& place = state_->places.at(rank);
-    return Buffer::borrow(state_->own.device(), place.address, place.bytes, state_);
+    const auto* withdrawn = rank != state_->rank ? &state_->withdrawn : nullptr;
+    return Buffer::borrow(state_->own.device(), place.address, place.bytes, state_, withdrawn);
+}
+
+void SharedBuffer::withdraw(const char* reason) const {
+    state_->withdrawn.store(reason, std::memory_order_release);
 }
 
 void SharedBuffer::end(Bootstrap& bootstrap) const {

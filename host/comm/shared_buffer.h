@@ -20,6 +20,9 @@ class SharedBuffer {
     /// A rank's buffer, as kernels on this rank's device reach it. Keeps what is shared reachable.
     Buffer of(uint32_t rank) const;
 
+    /// Buffers of other ranks' memory that somebody still holds say from here on that they can be used no more.
+    void withdraw(const char* reason) const;
+
     /// Ends the sharing. All ranks call it, when no kernel uses any part any more. Without it the own memory stays
     /// until the process ends: nobody knows who still reads it.
     void end(Bootstrap& bootstrap) const;

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from . import _core, _dtypes, _foreign
 from ._buffer import Buffer
+from ._misuse import shown
+from ._words import counted
 from .errors import InvalidTypeError, InvalidValueError
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -99,7 +101,7 @@ def result(call: str, shape: tuple[int, ...], like: Operand, out: Any, device: _
 def target(call: str, out: Any, dtype: str | None, device: _core.Device) -> tuple[Operand, Result]:
     """`out` as an array to receive into, which settles shape and type."""
     if not (isinstance(out, np.ndarray | Buffer) or _foreign.is_foreign(out)):
-        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected a numpy array or a Buffer")
+        raise InvalidTypeError(f"{call}: out is {shown(out)}, expected a numpy array or a Buffer")
     into = operand(call, out, dtype, device)
     return into, _fill(call, into.shape, into.array, out, device)
 
@@ -109,7 +111,7 @@ def _fill(call: str, shape: tuple[int, ...], source: Any, out: Any, device: _cor
     on_device = isinstance(source, Buffer)
     if not isinstance(array, Buffer if on_device else np.ndarray):
         expected = "a Buffer, as x is" if on_device else "a host array, as x is"
-        raise InvalidTypeError(f"{call}: out is a {type(out).__name__}, expected {expected}")
+        raise InvalidTypeError(f"{call}: out is {shown(out)}, expected {expected}")
     if array.shape != shape or array.dtype != source.dtype:
         raise InvalidValueError(
             f"{call}: out has shape {array.shape} and type {array.dtype}, expected {shape} and {source.dtype}"
@@ -142,7 +144,7 @@ def _element_type(call: str, array: Array | Buffer, dtype: str | None) -> str:
             raise InvalidValueError(f"{call}: dtype is {dtype!r}, expected one of {', '.join(ELEMENT_TYPES)}")
         if element_bytes(dtype) != width:
             raise InvalidValueError(
-                f"{call}: an element of dtype {dtype} has {element_bytes(dtype)} bytes, "
+                f"{call}: an element of dtype {dtype} has {counted(element_bytes(dtype), 'byte')}, "
                 f"of the array's {name} {width}"
             )
         return dtype

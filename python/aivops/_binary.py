@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from . import _core, _toolkit
+from ._misuse import require_kind, shown
 from .errors import BinaryError, InvalidTypeError
 
 ENTRY_POINT_GROUP = "aivops.kernels"
@@ -28,6 +29,9 @@ class Binary(_core.Binary):
         sha256: str | None = None,
         toolkit: _core.Toolkit | None = None,
     ) -> None:
+        require_kind("Binary: source", source, (str, os.PathLike, bytes), "a path or the bytes")
+        if sha256 is not None:
+            require_kind("Binary: sha256", sha256, str, "64 hexadecimal digits or None")
         toolkit = toolkit or _toolkit.current()
         if isinstance(source, bytes):
             loaded = _core.Binary.from_bytes(toolkit, source, "<bytes>", sha256 or "")
@@ -47,14 +51,14 @@ def load_kernels(package: str | os.PathLike[str], *, toolkit: _core.Toolkit | No
         return _core.KernelSet.open(toolkit or _toolkit.current(), Path(package))
     if not isinstance(package, str):
         raise InvalidTypeError(
-            f"load_kernels(): a {type(package).__name__}, expected the name of a package or the path of a "
+            f"load_kernels(): package is {shown(package)}, expected the name of a package or the path of a "
             "folder"
         )
     registered = {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}
     module = registered.get(package, package)
     try:
         folder = files(module).joinpath("kernels")
-    except ModuleNotFoundError as error:
+    except (ImportError, TypeError, ValueError) as error:  # the latter two for what can be no name
         known = ", ".join(sorted(registered)) or "none"
         raise BinaryError(
             f"load_kernels({package!r}): no distribution registers kernels of this name, and no package is "

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import math
+import operator
+import reprlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core, _dtypes
+from ._misuse import require_kind, require_whole, shown
+from ._words import counted
 from .errors import InvalidTypeError, InvalidValueError
 
 _HOST = (1, 0)  # DLPack's CPU
+_MOST_ELEMENTS = 2**60
+
+
+def read_shape(call: str, shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """One extent or several."""
+    try:
+        given = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
+        extents = tuple(map(operator.index, given))
+    except TypeError:
+        words = shown(shape) if isinstance(shape, str) else reprlib.repr(shape)
+        raise InvalidTypeError(f"{call}: shape is {words}, expected a whole number or several") from None
+    if any(extent < 0 for extent in extents):
+        raise InvalidValueError(f"{call}: shape {extents} has a negative extent")
+    if math.prod(extents) > _MOST_ELEMENTS:
+        raise InvalidValueError(
+            f"{call}: shape {reprlib.repr(extents)} has more elements than memory can hold"
+        )
+    return extents
 
 
 class Buffer(_core.Memory):
@@ -28,6 +50,7 @@ class Buffer(_core.Memory):
 
     def __init__(self, device: _core.Device, shape: int | Sequence[int], dtype: object = "uint8") -> None:
         self._describe(shape, dtype)
+        require_kind("Buffer: device", device, _core.Device, "a Device")
         super().__init__(device, math.prod(self.shape) * _dtypes.itemsize(self.dtype))
 
     @classmethod
@@ -38,9 +61,7 @@ class Buffer(_core.Memory):
         return buffer
 
     def _describe(self, shape: int | Sequence[int], dtype: object) -> None:
-        self.shape = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
-        if any(extent < 0 for extent in self.shape):
-            raise InvalidValueError(f"Buffer: shape {self.shape} has a negative extent")
+        self.shape = read_shape("Buffer", shape)
         self.dtype = _dtypes.name_of(dtype)
 
     @classmethod
@@ -54,6 +75,7 @@ class Buffer(_core.Memory):
     @classmethod
     def from_dlpack(cls, device: _core.Device, array: Any) -> Buffer:
         """An array of another library that lives on ``device``, without a copy; it is kept alive."""
+        require_kind("Buffer.from_dlpack(): device", device, _core.Device, "a Device")
         memory, shape, code, bits = _core.open_dlpack(device, array)
         return cls._over(memory, shape, _dtypes.from_dlpack(code, bits))
 
@@ -62,7 +84,9 @@ class Buffer(_core.Memory):
         cls, device: _core.Device, pointer: int, shape: int | Sequence[int], dtype: object, owner: object
     ) -> Buffer:
         """Device memory at an address, which belongs to ``owner`` and keeps it alive."""
-        extents = (shape,) if isinstance(shape, int) else shape
+        require_kind("Buffer.borrow(): device", device, _core.Device, "a Device")
+        pointer = require_whole("Buffer.borrow(): pointer", pointer, 0, 2**64 - 1)
+        extents = read_shape("Buffer.borrow()", shape)
         name = _dtypes.name_of(dtype)
         memory = _core.Memory.at_address(device, pointer, math.prod(extents) * _dtypes.itemsize(name), owner)
         return cls._over(memory, extents, name)
@@ -84,22 +108,31 @@ class Buffer(_core.Memory):
             return self._over(
                 self.part(start * row_bytes, count * row_bytes), (count, *self.shape[1:]), self.dtype
             )
+        try:
+            key = operator.index(key)
+        except TypeError:
+            raise InvalidTypeError(
+                f"Buffer: index is {shown(key)}, expected a whole number or a slice"
+            ) from None
         index = key + rows if key < 0 else key
         if not 0 <= index < rows:
-            raise IndexError(f"Buffer: index {key} is outside its {rows} rows")
+            raise IndexError(f"Buffer: index {key} is outside its {counted(rows, 'row')}")
         return self._over(self.part(index * row_bytes, row_bytes), self.shape[1:], self.dtype)
 
     def reshape(self, *shape: int) -> Buffer:
         """The same memory under another shape of the same size."""
-        if math.prod(shape) != math.prod(self.shape):
-            raise InvalidValueError(f"Buffer: shape {self.shape} cannot become {shape}")
-        return self._over(self, shape, self.dtype)
+        extents = read_shape("Buffer.reshape()", shape)
+        if math.prod(extents) != math.prod(self.shape):
+            raise InvalidValueError(f"Buffer: shape {self.shape} cannot become {extents}")
+        return self._over(self, extents, self.dtype)
 
     def copy_from(self, source: Buffer | npt.ArrayLike, *, stream: _core.Stream | None = None) -> None:
         """Copy the elements of a buffer or host array of the same shape and type.
 
         With ``stream`` a copy between buffers is queued there; without, it is done on return.
         """
+        if stream is not None:
+            require_kind("Buffer.copy_from(): stream", stream, _core.Stream, "a Stream or None")
         if isinstance(source, Buffer):
             self._require_same(source.shape, source.dtype)
             self.read_device(source, stream)
@@ -112,13 +145,14 @@ class Buffer(_core.Memory):
 
     def fill(self, byte: int) -> None:
         """Set every byte."""
-        self.fill_bytes(byte)
+        self.fill_bytes(require_whole("Buffer.fill(): byte", byte, 0, 255))
 
     def to_numpy(self, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """A copy in host memory. Work on streams is not waited for: synchronise first."""
         if out is None:
             out = np.empty(self.shape, _dtypes.numpy_dtype(self.dtype))
         else:
+            require_kind("Buffer.to_numpy(): out", out, np.ndarray, "a numpy array or None")
             self._require_same(out.shape, _dtypes.name_of(out.dtype))
             _dtypes.require_native("Buffer.to_numpy", out)
             if not out.flags.c_contiguous or not out.flags.writeable:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from . import _arrays, _core
 from ._arrays import Operand, Result
 from ._buffer import Buffer
+from ._misuse import require_kind, require_seconds, require_whole
 from ._work import Work
 from .errors import InvalidValueError
 
@@ -34,6 +35,7 @@ class Options(HowToRun, total=False):
     dtype: str | None
 
 
+_MOST_BLOCKS = 65535  # of any launch
 _KNOWN = {*HowToRun.__annotations__, *Options.__annotations__}
 
 
@@ -55,11 +57,21 @@ class Call:
         self._algorithm = options.get("algorithm") or ""
         self._blocks = options.get("blocks")
         self._timeout = options.get("timeout")
-        if self._blocks is not None and self._blocks < 1:
-            raise InvalidValueError(f"{self.name}: blocks is {self._blocks}, expected at least 1")
-        if self._stream is not None and self._stream.device != comm.device:
+        if self._blocks is not None:
+            self._blocks = require_whole(f"{self.name}: blocks", self._blocks, 1, _MOST_BLOCKS)
+        if self._timeout is not None:
+            require_seconds(f"{self.name}: timeout", self._timeout)
+        if self._algorithm:
+            require_kind(f"{self.name}: algorithm", self._algorithm, str, "a name or None")
+        if self._stream is not None:
+            self._require_own(self._stream)
+
+    def _require_own(self, stream: _core.Stream) -> None:
+        require_kind(f"{self.name}: stream", stream, _core.Stream, "a Stream or None")
+        comm = self._comm
+        if stream.device != comm.device:
             raise InvalidValueError(
-                f"{self.name}: rank {comm.rank}: the stream is one of device {self._stream.device.id}, "
+                f"{self.name}: rank {comm.rank}: the stream is one of device {stream.device.id}, "
                 f"expected one of this rank's device {comm.device.id}"
             )
 
@@ -67,6 +79,10 @@ class Call:
     def queue(self) -> _core.Stream:
         """Where the call is queued."""
         return self._comm._core.stream if self._stream is None else self._stream
+
+    def is_root(self, root: int) -> bool:
+        """Whether this is the rank that the call names."""
+        return require_whole(f"{self.name}: root", root, 0, self._comm.size - 1) == self._comm.rank
 
     def operand(self, x: Any) -> Operand:
         """`x` as the call takes it."""
@@ -114,8 +130,7 @@ class Call:
         counts: Sequence[int] = (),
     ) -> _core.Collective:
         """What all ranks must agree on, and how this one wants it."""
-        if not 0 <= root < self._comm.size:
-            raise InvalidValueError(f"{self.name}: root is {root}, expected 0 to {self._comm.size - 1}")
+        require_kind(f"{self.name}: op", op, str, "sum, prod, max or min")
         return _core.Collective(
             "send/recv" if self._operation in ("send", "recv") else self._operation,
             like.element_type,

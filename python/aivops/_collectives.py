@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,8 +12,10 @@ import numpy.typing as npt
 
 from . import _core, _dtypes
 from ._arrays import Operand
-from ._buffer import Buffer
+from ._buffer import Buffer, read_shape
 from ._call import Call, HowToRun, Options
+from ._misuse import require_kind, require_whole, shown
+from ._words import counted
 from .errors import AclError, InvalidTypeError, InvalidValueError, PeerFailedError
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 _MOST_ROWS = 2**53
 _MOST_REPEATABLE = 256
 _Likeness: TypeAlias = tuple[str, tuple[int, ...], str, tuple[int, ...], str, str, int]
+_MOST_BYTES = 2**63 - 1
+_MOST_BLOCKS = 65535
 
 
 class Collectives:
@@ -73,8 +78,8 @@ class Collectives:
         """
         self._require_open()
         name = _dtypes.name_of(dtype)
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
-        memory = self._core.allocate(max(prod(extents), 0) * _dtypes.itemsize(name))
+        extents = read_shape("Communicator.empty()", shape)
+        memory = self._core.allocate(prod(extents) * _dtypes.itemsize(name))
         return Buffer._over(memory, extents, name)
 
     def register(self, buffer: Buffer) -> Buffer:
@@ -109,6 +114,11 @@ class Collectives:
         For operators with counts by rank that is what the longest part has, times the parts that a rank
         sends. `registered` is for arrays that other ranks can read, see `empty()`.
         """
+        require_kind("plan(): operation", operation, str, "the name of a collective")
+        require_kind("plan(): dtype", dtype, str, "the name of an element type")
+        require_whole("plan(): nbytes", nbytes, 0, _MOST_BYTES)
+        if blocks is not None:
+            require_whole("plan(): blocks", blocks, 1, _MOST_BLOCKS)
         name = "send/recv" if operation in ("send", "recv") else operation
         return self._core.plan(name, dtype, nbytes, registered, algorithm or "", blocks or 0)
 
@@ -202,8 +212,11 @@ class Collectives:
         ranks ask each other first.
         """
         call = Call(self, "all_to_all_v", options)
+        if not hasattr(parts, "__len__"):
+            raise InvalidTypeError(f"{call.name}: parts is {shown(parts)}, expected a list of arrays")
         if len(parts) != self.size:
-            raise InvalidValueError(f"{call.name}: {len(parts)} parts, expected {self.size}, one per rank")
+            found = counted(len(parts), "part")
+            raise InvalidValueError(f"{call.name}: {found}, expected {self.size}, one per rank")
         operands = [call.operand(part) for part in parts]
         kinds = {(str(o.array.dtype), len(o.shape) > 0, o.shape[1:]) for o in operands}
         if len(kinds) > 1 or not operands[0].shape:
@@ -231,7 +244,7 @@ class Collectives:
         call = Call(self, "broadcast", options)
         source = call.operand(x)
         result = call.result(source.shape, source, out)
-        given = source if self.rank == root else None
+        given = source if call.is_root(root) else None
         return call.run(source, given, result, source.count, root=root)
 
     def scatter(
@@ -250,7 +263,7 @@ class Collectives:
         """
         special = "hifloat8" if dtype == "hifloat8" else None
         call = Call(self, "scatter", {**options, "dtype": special})
-        if self.rank == root:
+        if call.is_root(root):
             source = call.operand(x)
             self._require_rows(call, source)
             result = call.result(source.shape[1:], source, out)
@@ -269,7 +282,7 @@ class Collectives:
         call = Call(self, "gather", options)
         source = call.operand(x)
         result = None
-        if self.rank == root:
+        if call.is_root(root):
             result = call.result((self.size, *source.shape), source, out)
         return call.run(source, source, result, source.count, root=root)
 
@@ -279,7 +292,7 @@ class Collectives:
         """On root all ranks' `x`, folded: shape `x.shape`; None elsewhere."""
         call = Call(self, "reduce", options)
         source = call.operand(x)
-        result = call.result(source.shape, source, out) if self.rank == root else None
+        result = call.result(source.shape, source, out) if call.is_root(root) else None
         return call.run(source, source, result, source.count, op=op, root=root)
 
     def send(self, x: Any, dst: int, **options: Unpack[Options]) -> Any:
@@ -342,7 +355,7 @@ class Collectives:
         self._require_open()
         if not isinstance(buffer, Buffer):
             raise InvalidTypeError(
-                f"{call}: a {type(buffer).__name__}, expected a Buffer on this rank's device"
+                f"{call}: buffer is {shown(buffer)}, expected a Buffer on this rank's device"
             )
         if buffer.device != self.device:
             raise InvalidValueError(
@@ -388,9 +401,10 @@ class Collectives:
             )
 
     def _require_other(self, call: Call, rank: int) -> None:
+        rank = require_whole(f"{call.name}: the peer", rank)
         if not 0 <= rank < self.size or rank == self.rank:
             raise InvalidValueError(
-                f"{call.name}: the peer is rank {rank}, expected 0 to {self.size - 1} "
+                f"{call.name}: the peer is rank {shown(rank)}, expected 0 to {self.size - 1} "
                 f"and not {self.rank} itself"
             )
 
@@ -402,9 +416,9 @@ def _lengths(call: Call, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     except ValueError:  # rows of different lengths
         lengths = np.asarray(None)
     if lengths.size and lengths.dtype.kind not in "iu":
-        raise InvalidValueError(f"{call.name}: counts are {counts!r}, expected whole numbers")
+        raise InvalidValueError(f"{call.name}: counts are {reprlib.repr(counts)}, expected whole numbers")
     if lengths.sum(dtype=np.float64) > _MOST_ROWS:
-        raise InvalidValueError(f"{call.name}: counts are {counts!r}, more than any memory holds")
+        raise InvalidValueError(f"{call.name}: counts are {reprlib.repr(counts)}, more than any memory holds")
     return lengths.astype(np.int64, copy=False)
 
 

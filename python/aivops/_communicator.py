@@ -14,10 +14,13 @@ from ._bootstrap import MEETING_SECONDS, Bootstrap, MpiBootstrap
 from ._buffer import Buffer
 from ._collectives import Collectives
 from ._launchers import find_local_rank, find_place
+from ._misuse import require_kind, require_seconds, require_whole, shown
 from ._rendezvous import Rendezvous
-from .errors import Error, InvalidValueError, PeerFailedError, describe
+from ._terms import require_terms
+from .errors import Error, InvalidTypeError, describe
 
 _CLOSED = "the communicator was closed"
+_MOST = 2**31 - 1  # of what nobody has so many of
 
 
 class Communicator(Collectives):
@@ -41,11 +44,15 @@ class Communicator(Collectives):
         timeout: float | None = None,
         kernels: str = "aivops",
     ) -> None:
+        require_terms("Communicator", device, window_bytes, blocks, timeout)
+        require_kind(
+            "Communicator: bootstrap", bootstrap, Bootstrap, "one with rank, size, all_gather() and barrier()"
+        )
+        require_whole("Bootstrap: size", bootstrap.size, 0, _MOST)
+        rank = require_whole("Bootstrap: rank", bootstrap.rank, 0, _MOST)
         toolkit = _toolkit.current()
-        if device is None:
-            device = bootstrap.rank
-        if isinstance(device, int):
-            device = _core.Device(device)
+        if not isinstance(device, _core.Device):
+            device = _core.Device(rank if device is None else device)
         super().__init__(
             _core.Communicator(
                 device, bootstrap, window_bytes, blocks or 0, timeout, load_kernels(kernels, toolkit=toolkit)
@@ -72,13 +79,9 @@ class Communicator(Collectives):
         with `inf` for ever.
         `device` is the local rank unless given. MASTER_PORT only tells jobs apart, it stays free.
         """
-        if not join_timeout > 0:
-            raise InvalidValueError(f"Communicator.from_env(): join_timeout is {join_timeout}, not seconds")
-        if timeout is not None and not timeout > 0:  # before the others wait for this rank
-            raise InvalidValueError(
-                f"timeout: {timeout:g} s is not a time limit; give seconds above 0, infinity for never, or "
-                "nothing for the default"
-            )
+        require_seconds("Communicator.from_env(): join_timeout", join_timeout)
+        # Before the others wait for this rank.
+        require_terms("Communicator.from_env()", device, window_bytes, blocks, timeout)
         place = find_place(os.environ)
         rendezvous = Rendezvous(place, join_timeout, MEETING_SECONDS if timeout is None else timeout)
         try:
@@ -111,6 +114,10 @@ class Communicator(Collectives):
 
         `device` is the local rank unless given.
         """
+        if not hasattr(comm, "Get_rank"):
+            raise InvalidTypeError(
+                f"Communicator.from_mpi(): comm is {shown(comm)}, expected a communicator of mpi4py"
+            )
         bootstrap = MpiBootstrap(comm)
         if device is None:
             device = find_local_rank(os.environ)
@@ -126,15 +133,14 @@ class Communicator(Collectives):
     def close(self) -> None:
         """Gives the memory back; all ranks call it, and wait for each other. Later calls fail.
 
+        Raises `PeerFailedError` when another rank fails or ends meanwhile, and has closed it all the same.
         Without it, or when a rank has failed, the windows stay until the process ends.
         """
         if self._ended:
             return
         self._ended = _CLOSED
         try:
-            # Those that failed or have ended use the windows no more.
-            with contextlib.suppress(PeerFailedError):
-                self._core.close()
+            self._core.close()
         finally:
             if self._rendezvous is not None:
                 self._rendezvous.close()
@@ -174,6 +180,11 @@ class Communicator(Collectives):
         """
         self._require_open()
         return self._windows
+
+    def _close_alone(self, reason: str) -> None:
+        """When the ranks are stopped already."""
+        self._ended = self._ended or reason
+        self._core.close()
 
     def _is_closed(self) -> bool:
         return self._ended == _CLOSED

@@ -13,7 +13,9 @@ from typing import TypeVar
 from . import _core, _toolkit
 from ._bootstrap import MEETING_SECONDS, LocalBootstrap, LocalMeeting
 from ._communicator import Communicator
-from .errors import ForkError, InvalidValueError, PeerFailedError, describe
+from ._misuse import require_whole, shown
+from ._terms import require_terms
+from .errors import ForkError, InvalidTypeError, InvalidValueError, PeerFailedError, describe
 
 Result = TypeVar("Result")
 
@@ -38,11 +40,13 @@ class LocalGroup:
         timeout: float | None = None,
         kernels: str = "aivops",
     ) -> None:
+        require_terms("LocalGroup", None, window_bytes, blocks, timeout)
         toolkit = _toolkit.current()
+        size = require_whole("LocalGroup: size", size)
         if not 1 <= size <= toolkit.device_count:
             raise InvalidValueError(
-                f"LocalGroup: {size} ranks, expected 1 to {toolkit.device_count}, the number of devices; "
-                "every rank needs a device of its own"
+                f"LocalGroup: {shown(size)} ranks, expected 1 to {toolkit.device_count}, the number of "
+                "devices; every rank needs a device of its own"
             )
         devices = [_core.Device(rank) for rank in range(size)]
         self._meeting = LocalMeeting(size)
@@ -92,6 +96,10 @@ class LocalGroup:
         for it makes that one raise `PeerFailedError` within a second. Then the group is ready for another
         run.
         """
+        if not callable(function):
+            raise InvalidTypeError(
+                f"LocalGroup.run(): function is {shown(function)}, expected one that takes a communicator"
+            )
         self._require_outside("run()")
         if not self._communicators:
             raise InvalidValueError("LocalGroup: it is closed; make another one")
@@ -187,7 +195,10 @@ class LocalGroup:
         self._threads.shutdown()
         self._rank_threads.clear()
         if self._communicators:
-            self._abort("the group was closed")
+            reason = "the group was closed"
+            self._abort(reason)
+            for comm in self._communicators:
+                comm._close_alone(reason)
             self._communicators.clear()
 
     def __enter__(self) -> LocalGroup:

@@ -201,5 +201,5 @@ def test_out_that_does_not_fit(group_of: GroupOf, out: np.ndarray, error: type[E
 
 
 def test_dtype_must_have_the_arrays_width(group_of: GroupOf) -> None:
-    with pytest.raises(ValueError, match="dtype hifloat8 has 1 bytes, of the array"):
+    with pytest.raises(ValueError, match="dtype hifloat8 has 1 byte, of the array"):
         group_of(2).run(lambda comm: comm.all_gather(np.zeros(3, np.float32), dtype="hifloat8"))

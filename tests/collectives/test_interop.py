@@ -143,7 +143,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
         (
             lambda c: c.all_reduce(aivops.Buffer(c.device, 3, "float32"), out=Exported(np.ones(3, "f"))),
             TypeError,
-            "out is a Exported, expected a Buffer, as x is",
+            "out is an Exported, expected a Buffer, as x is",
         ),
     ],
 )  # fmt: skip

@@ -111,8 +111,13 @@ def raise_on_one() -> None:
 
 
 def test_a_rank_that_raises_stops_those_that_close() -> None:
+    """They have done their part, but not all is well."""
     with started_job(f"{MODULE}:raise_while_others_close", 3) as processes:
-        assert [process.communicate()[0] for process in processes] == ["closed\n", "", "closed\n"]
+        told = failures(processes)
+    assert told[1] == "KeyError: 'lost'"
+    for rank in (0, 2):
+        assert "PeerFailedError: Communicator: " in told[rank]
+        assert "rank 1 raised KeyError: 'lost'" in told[rank]
 
 
 def raise_while_others_close() -> None:
@@ -121,7 +126,22 @@ def raise_while_others_close() -> None:
         if comm.rank == 1:
             time.sleep(0.5)
             raise KeyError("lost")
-    print("closed")
+
+
+def test_windows_that_are_held_after_close() -> None:
+    with started_job(f"{MODULE}:hold_windows", 2) as processes:
+        for line in outputs(processes):
+            assert line.endswith("it can be used no more, because the communicator is closed\n"), line
+
+
+def hold_windows() -> None:
+    comm = join()
+    other = comm.windows[1 - comm.rank]
+    assert other[:4].to_numpy().size == 4
+    comm.close()
+    with pytest.raises(aivops.InvalidValueError) as raised:
+        other[:4].to_numpy()
+    print(raised.value)
 
 
 def test_different_calls_are_told_with_both() -> None:
@@ -363,7 +383,7 @@ def test_a_timeout_that_is_none_is_refused_before_ranks_meet(
         monkeypatch.setenv(name, value)
     with pytest.raises(aivops.InvalidValueError, match=r"timeout: .* is not a time limit"):
         aivops.Communicator.from_env(timeout=timeout)
-    with pytest.raises(aivops.InvalidValueError, match=r"join_timeout is .*, not seconds"):
+    with pytest.raises(aivops.InvalidValueError, match=r"join_timeout: .* is not a time limit"):
         aivops.Communicator.from_env(join_timeout=timeout)
 
 

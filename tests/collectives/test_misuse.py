@@ -217,6 +217,131 @@ def test_communicators_of_a_closed_group_say_so() -> None:
         comm.barrier()
 
 
+def test_windows_of_others_end_with_the_group() -> None:
+    group = aivops.LocalGroup(2)
+    part = group.communicators[0].windows[1][8:16]
+    assert part.to_numpy().size == 8
+    group.close()
+    uses: list[Callable[[], object]] = [
+        part.to_numpy,
+        lambda: part.fill(0),
+        lambda: part.pointer,
+        lambda: part.copy_from(np.zeros(8, np.uint8)),
+        lambda: aivops.Buffer(part.device, 8).copy_from(part),
+        lambda: np.from_dlpack(part),
+    ]
+    for use in uses:
+        with pytest.raises(aivops.InvalidValueError, match="no more, because the communicator is closed"):
+            use()
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_that_closes_learns_that_another_failed(rank: int) -> None:
+    learnt = []
+
+    def close_or_raise(comm: aivops.Communicator) -> None:
+        if comm.rank != rank:
+            time.sleep(0.3)
+            raise KeyError("lost")
+        try:
+            comm.close()
+        except aivops.PeerFailedError as error:
+            learnt.append(str(error))
+            raise
+
+    with aivops.LocalGroup(2) as group:
+        with pytest.raises(KeyError):
+            group.run(close_or_raise)
+        (text,) = learnt
+        assert f"rank {rank} stopped because rank {1 - rank} raised KeyError: 'lost'" in text
+
+
+class Alone:
+    """A bootstrap of one rank, or of something that is none."""
+
+    rank: Any = 0
+    size: Any = 1
+
+    def __init__(self, **members: Any) -> None:
+        vars(self).update(members)
+
+    def all_gather(self, data: bytes, /) -> Any:
+        return [data]
+
+    def barrier(self) -> None:
+        pass
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: aivops.LocalGroup(-1), "LocalGroup: -1 ranks, expected 1 to 8"),
+        (lambda: aivops.LocalGroup("2"), "LocalGroup: size is '2', expected a whole number"),
+        (lambda: aivops.LocalGroup(2, timeout=HUGE), "LocalGroup: timeout is 1000.*, expected seconds"),
+        (lambda: aivops.LocalGroup(2, timeout="1"), "LocalGroup: timeout is '1', expected seconds"),
+        (lambda: aivops.LocalGroup(2, window_bytes=-1), "LocalGroup: window_bytes is -1, expected 1 to"),
+        (lambda: aivops.LocalGroup(2, blocks=1.5), "LocalGroup: blocks is 1.5, expected a whole number"),
+        (lambda: aivops.Communicator(3), "Communicator: bootstrap is 3, expected one with rank"),
+        (lambda: aivops.Communicator(Alone(), device="x"), "Communicator: device is 'x', expected a num"),
+        (lambda: aivops.Communicator(Alone(size=-1)), "Bootstrap: size is -1, expected 0 to"),
+        (lambda: aivops.Communicator(Alone(rank="x")), "Bootstrap: rank is 'x', expected a whole number"),
+        (
+            lambda: aivops.Communicator(Alone(all_gather=lambda data: 3)),
+            r"Bootstrap: all_gather\(\) returned an? int, expected the bytes of every rank",
+        ),
+        (
+            lambda: aivops.Communicator(Alone(all_gather=lambda data: ["x"])),
+            r"Bootstrap: all_gather\(\) returned a str among the parts of ranks, expected bytes",
+        ),
+        (
+            lambda: aivops.Communicator.from_env(join_timeout=HUGE),
+            r"from_env\(\): join_timeout is 1000.*, expected seconds",
+        ),
+        (lambda: aivops.Communicator.from_mpi(3), r"from_mpi\(\): comm is 3, expected a communicator of"),
+    ],
+)
+def test_what_makes_no_communicator(make: Callable[[], object], words: str) -> None:
+    with pytest.raises((aivops.InvalidTypeError, aivops.InvalidValueError), match=words):
+        make()
+
+
+ONES = np.ones(4, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda comm: comm.all_gather(ONES, stream=3), "stream is 3, expected a Stream or None"),
+        (lambda comm: comm.all_gather(ONES, timeout=HUGE), "timeout is 1000.*, expected seconds"),
+        (lambda comm: comm.all_gather(ONES, timeout="x"), "timeout is 'x', expected seconds"),
+        (lambda comm: comm.all_gather(ONES, blocks="x"), "blocks is 'x', expected a whole number"),
+        (lambda comm: comm.all_gather(ONES, blocks=HUGE), "blocks is 1000.*, expected 1 to 65535"),
+        (lambda comm: comm.all_gather(ONES, algorithm=3), "algorithm is 3, expected a name or None"),
+        (lambda comm: comm.all_gather(ONES, out=3), "out is 3, expected a host array"),
+        (lambda comm: comm.all_reduce(ONES, op=3), "op is 3, expected sum, prod, max or min"),
+        (lambda comm: comm.broadcast(ONES, root="x"), "root is 'x', expected a whole number"),
+        (lambda comm: comm.reduce(ONES, root=HUGE), "root is 1000.*, expected 0 to 1"),
+        (lambda comm: comm.scatter(ONES, root=None), "root is None, expected a whole number"),
+        (lambda comm: comm.send(ONES, None), "the peer is None, expected a whole number"),
+        (lambda comm: comm.recv("x", ONES), "the peer is 'x', expected a whole number"),
+        (lambda comm: comm.all_to_all_v(3), "parts is 3, expected a list of arrays"),
+        (lambda comm: comm.plan("all_gather", "x"), "nbytes is 'x', expected a whole number"),
+        (lambda comm: comm.empty("x"), "shape is 'x', expected a whole number or several"),
+        (lambda comm: comm.register(3), "buffer is 3, expected a Buffer"),
+    ],
+)
+def test_arguments_of_collectives(call: Callable[[aivops.Communicator], object], words: str) -> None:
+    group = aivops.LocalGroup(2)
+    try:
+        with pytest.raises((aivops.InvalidTypeError, aivops.InvalidValueError), match=words):
+            call(group.communicators[0])
+    finally:
+        group.close()
+
+
 CALLS: dict[str, Callable[[aivops.Communicator, aivops.Buffer], object]] = {
     "all_reduce": lambda comm, array: comm.all_reduce(array),
     "empty": lambda comm, array: comm.empty(4),

@@ -238,7 +238,7 @@ def test_results_depend_on_neither_blocks_nor_window() -> None:
         (lambda c: c.all_gather_v(np.zeros(3), [4, 4]), ValueError, r"x has length 3, but counts\[\d\] is 4"),
         (lambda c: c.all_gather_v(np.zeros(())), ValueError, "x is a scalar"),
         (lambda c: c.reduce_scatter_v(np.zeros(3, "f"), [1, 1]), ValueError, "counts add up to 2"),
-        (lambda c: c.all_to_all_v([np.zeros(3)]), ValueError, "1 parts, expected 2"),
+        (lambda c: c.all_to_all_v([np.zeros(3)]), ValueError, "1 part, expected 2"),
         (lambda c: c.all_to_all_v([np.zeros((1, 2)), np.zeros((1, 3))]), ValueError, "may differ on axis 0 only"),
         (lambda c: c.send(np.zeros(3), c.rank), ValueError, r"the peer is rank (0|1), expected 0 to 1 and not \1 itself"),
         (lambda c: c.recv(5, np.zeros(3)), ValueError, "the peer is rank 5"),

@@ -170,7 +170,7 @@ def test_ranks_agree_again_when_one_did_not_hear_the_last_word() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda c: c.register(np.ones(3)), TypeError, r"register\(\): a ndarray, expected a Buffer on this rank's device"),
+        (lambda c: c.register(np.ones(3)), TypeError, r"register\(\): buffer is a ndarray, expected a Buffer on this rank's device"),
         (
             lambda c: c.register(aivops.Buffer(aivops.Device(1 - c.rank), 3)),
             ValueError,

@@ -89,8 +89,7 @@ void test_refusals(const aivops::Device& device, const aivops::Binary& binary) {
     const aivops::Buffer target(device, 4);
     using aivops::InvalidTypeError;
     using aivops::InvalidValueError;
-    EXPECT(contains(thrown<InvalidTypeError>([&] { store.launch(stream, {}, target); }),
-                    "takes 2 arguments, 1 were given"));
+    EXPECT(contains(thrown<InvalidTypeError>([&] { store.launch(stream, {}, target); }), "takes 2 arguments, found 1"));
     EXPECT(contains(thrown<InvalidTypeError>([&] { store.launch(stream, {}, target, 1.5); }),
                     "parameter 1 \"value\" (int, 4 bytes) cannot take the floating-point number 1.5"));
     EXPECT(contains(thrown<InvalidTypeError>([&] { store.launch(stream, {}, 1, 1); }), "cannot take the integer 1"));

@@ -177,7 +177,7 @@ def test_what_does_not_fit_is_refused(
 def test_too_few_and_too_many(
     binary: aivops.Binary, stream: aivops.Stream, target: aivops.Buffer, count: int
 ) -> None:
-    with pytest.raises(aivops.InvalidTypeError, match=f"Kernel store: takes 2 arguments, {count} were given"):
+    with pytest.raises(aivops.InvalidTypeError, match=f"Kernel store: takes 2 arguments, found {count}"):
         binary.get_kernel("store").launch(stream, *([target] * count))
 
 

@@ -204,8 +204,8 @@ void write_argument(ArgumentBlock& block, const Slot& slot, const Value& value) 
 }
 
 [[noreturn]] inline void refuse_count(const std::string& kernel, std::size_t expected, std::size_t found) {
-    throw InvalidTypeError("Kernel " + kernel + ": takes " + std::to_string(expected) + " arguments, " +
-                           std::to_string(found) + " were given");
+    throw InvalidTypeError("Kernel " + kernel + ": takes " + std::to_string(expected) +
+                           (expected == 1 ? " argument, found " : " arguments, found ") + std::to_string(found));
 }
 
 [[noreturn]] inline void refuse_without_layout(const std::string& kernel) {

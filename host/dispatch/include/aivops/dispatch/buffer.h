@@ -5,6 +5,8 @@
 
 #include "aivops/dispatch/stream.h"
 
+#include <atomic>
+
 namespace aivops {
 
 namespace detail {
@@ -18,8 +20,9 @@ struct BufferState : Retainable {
         check(device.acl(), device.acl().aclrtMalloc(&pointer, bytes, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc",
               [&] { return "Buffer of " + std::to_string(bytes) + " bytes on device " + std::to_string(device.id()); });
     }
-    BufferState(const Device& device, void* pointer, std::size_t bytes, std::shared_ptr<void> owner)
-        : device(device), pointer(pointer), bytes(bytes), owned(false), owner(std::move(owner)) {}
+    BufferState(const Device& device, void* pointer, std::size_t bytes, std::shared_ptr<void> owner,
+                const std::atomic<const char*>* withdrawn)
+        : device(device), pointer(pointer), bytes(bytes), owned(false), owner(std::move(owner)), withdrawn(withdrawn) {}
 
     ~BufferState() {
         if (owned && pointer != nullptr && !is_forked_child()) {
@@ -36,6 +39,7 @@ struct BufferState : Retainable {
     const std::size_t bytes;
     const bool owned;
     std::shared_ptr<void> owner;
+    const std::atomic<const char*>* withdrawn = nullptr;
 };
 
 } // namespace detail
@@ -45,15 +49,25 @@ class Buffer {
     /// The content is not initialised.
     Buffer(const Device& device, std::size_t bytes)
         : state_(std::make_shared<detail::BufferState>(device, bytes)), bytes_(bytes) {}
-    /// Memory of someone else, who is kept alive through `owner`.
-    static Buffer borrow(const Device& device, void* pointer, std::size_t bytes,
-                         std::shared_ptr<void> owner = nullptr) {
-        return Buffer(std::make_shared<detail::BufferState>(device, pointer, bytes, std::move(owner)), 0, bytes);
+    /// Memory of someone else, who is kept alive through `owner`. If that one can take the memory back all the same,
+    /// `withdrawn` is a part of it that is null until then, and afterwards says why.
+    static Buffer borrow(const Device& device, void* pointer, std::size_t bytes, std::shared_ptr<void> owner = nullptr,
+                         const std::atomic<const char*>* withdrawn = nullptr) {
+        return Buffer(std::make_shared<detail::BufferState>(device, pointer, bytes, std::move(owner), withdrawn), 0,
+                      bytes);
     }
 
     const Device& device() const { return state_->device; }
     std::size_t bytes() const { return bytes_; }
-    void* pointer() const { return static_cast<unsigned char*>(state_->pointer) + offset_; }
+    /// Throws InvalidValueError when the memory's owner has taken it back.
+    void* pointer() const {
+        if (state_->withdrawn != nullptr) {
+            if (const char* reason = state_->withdrawn->load(std::memory_order_acquire)) {
+                throw InvalidValueError(describe() + ": it can be used no more, because " + reason);
+            }
+        }
+        return static_cast<unsigned char*>(state_->pointer) + offset_;
+    }
     std::string describe() const {
         return "Buffer of " + std::to_string(bytes_) + " bytes on device " + std::to_string(device().id());
     }

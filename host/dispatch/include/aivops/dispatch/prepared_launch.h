@@ -64,7 +64,7 @@ class PreparedLaunch {
         }
         if (index >= layout->parameters.size()) {
             throw InvalidValueError("Kernel " + kernel_.name() + ": has no parameter " + std::to_string(index) +
-                                    ", it takes " + std::to_string(layout->parameters.size()) + " arguments");
+                                    ", their number is " + std::to_string(layout->parameters.size()));
         }
         return {kernel_.name(), index, layout->parameters[index]};
     }
