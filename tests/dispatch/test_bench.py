@@ -13,7 +13,7 @@ MAIN = "import sys; from aivops.cli import main; sys.exit(main(sys.argv[1:]))"
 @pytest.mark.parametrize(
     ("what", "names"),
     [
-        ("launch", ["launch and wait, 1 blocks", "prepared, 256 in a row, 48 blocks"]),
+        ("launch", ["launch and wait, 1 block", "prepared, 256 in a row, 48 blocks"]),
         ("copies", ["host to device, 4 KiB", "device to device, on a stream, 16 MiB"]),
     ],
 )

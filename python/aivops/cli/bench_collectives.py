@@ -11,6 +11,7 @@ import numpy as np
 
 from .._communicator import Communicator
 from .._local_group import LocalGroup
+from .._words import counted
 from . import _arguments, _figures, _text
 from ._figures import Figure
 
@@ -111,7 +112,7 @@ def _measure(group: LocalGroup, collective: Collective, size: int, args: argpars
     calls = max(3, min(1000, int(args.seconds / trial)))
     slowest = [max(call) for call in zip(*group.run(lambda comm: calls_of(comm, calls)), strict=True)]
     where = "buffers" if args.buffers else "numpy"
-    figure = Figure.of(f"{group.size} ranks, {_text.size(size)}, {where}", slowest)
+    figure = Figure.of(f"{counted(group.size, 'rank')}, {_text.size(size)}, {where}", slowest)
     # Bytes per second over a rank's links, as the field reckons it.
     bandwidth = collective.bus_factor(group.size) * size / figure.median
     return figure._replace(details={"ranks": group.size, "bytes": size, "bus_bandwidth": bandwidth})

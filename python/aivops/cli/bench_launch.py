@@ -8,6 +8,7 @@ from typing import Any
 
 from .._binary import load_kernels
 from .._core import Device, Kernel, LaunchConfig, Stream
+from .._words import counted
 from . import _arguments, _figures
 
 # Launches between two waits when queueing is measured: fewer than any stream holds.
@@ -62,6 +63,6 @@ def _ways(device: Device, stream: Stream, probe: Kernel) -> dict[str, tuple[Call
                 prepared()
             stream.synchronize()
 
-        ways[f"launch and wait, {blocks} blocks"] = (launch_and_wait, 1)
-        ways[f"prepared, {QUEUED} in a row, {blocks} blocks"] = (queue, QUEUED)
+        ways[f"launch and wait, {counted(blocks, 'block')}"] = (launch_and_wait, 1)
+        ways[f"prepared, {QUEUED} in a row, {counted(blocks, 'block')}"] = (queue, QUEUED)
     return ways

@@ -14,6 +14,7 @@ from .._arrays import Array
 from .._communicator import Communicator
 from .._core import Device
 from .._local_group import LocalGroup
+from .._words import counted
 from . import _arguments, _text
 
 COUNTS = (0, 1, 7, 1_000, 1_000_003)
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     wrong = 0
     with LocalGroup(args.ranks) as group:
         device = Device(0)
-        print(f"all_gather on {args.ranks} ranks, one {device.soc_name} each ({device.toolkit.name})")
+        ranks = counted(args.ranks, "rank")
+        print(f"all_gather on {ranks}, one {device.soc_name} each ({device.toolkit.name})")
         print(f"{CALLS} calls in a row for each line")
         screen.header()
         pool = _random_bytes(args.ranks, max(args.counts))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from .. import _core, _toolkit
 from .._binary import ENTRY_POINT_GROUP, load_kernels
+from .._words import counted
 from ..errors import Error
 
 VARIABLES = [
@@ -143,4 +144,4 @@ def _find_compiler() -> Check:
 
 def _describe_kernels(name: str) -> str:
     kernels = load_kernels(name, toolkit=_core.Toolkit.open(_toolkit.choose().root))
-    return f"{len(kernels.kernel_names)} kernels at {kernels.folder}"
+    return f"{counted(len(kernels.kernel_names), 'kernel')} at {kernels.folder}"

@@ -127,7 +127,7 @@ def _schedules(args: argparse.Namespace, summary: Summary) -> Iterator[Schedule]
 
 def _remarks(summary: Summary, interrupted: bool) -> Iterator[str]:
     if interrupted:
-        yield f"interrupted after {summary.runs} runs"
+        yield f"interrupted after {counted(summary.runs, 'run')}"
     if summary.runs and not summary.checked:
         yield (
             f"nothing was checked: {summary.command[0]} launched no kernel on an emulated device; "
@@ -148,7 +148,8 @@ def _print(summary: Summary, remarks: Sequence[str], how: str) -> None:
 def _show_progress(summary: Summary) -> None:
     if sys.stderr.isatty():
         found = len(summary.findings) + len(summary.failures)
-        print(f"\r{summary.runs} runs, {found} findings", end="", file=sys.stderr, flush=True)
+        so_far = f"{counted(summary.runs, 'run')}, {counted(found, 'finding')}"
+        print(f"\r\x1b[K{so_far}", end="", file=sys.stderr, flush=True)
 
 
 def _end_progress() -> None:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .._words import counted
 from ..errors import Error
 
 VARIABLE = "AIVOPS_EMU_TRACE"
@@ -67,9 +68,10 @@ def run(args: argparse.Namespace) -> int:
         raise Error(f"{output}: cannot be written: {error.strerror}") from error
     dropped = sum(timeline["otherData"]["dropped"] for timeline in timelines)
     if dropped:
-        _say(f"{dropped} events are missing: a process keeps its first million; trace a shorter run")
+        _say(f"{counted(dropped, 'event')} missing: a process keeps its first million; trace a shorter run")
     launches = sum(event.get("cat") == "launch" for event in events)
-    _say(f"{output}: {launches} launches, {len(events)} events; open it in https://ui.perfetto.dev")
+    found = f"{counted(launches, 'launch', 'launches')}, {counted(len(events), 'event')}"
+    _say(f"{output}: {found}; open it in https://ui.perfetto.dev")
     return status
 
 

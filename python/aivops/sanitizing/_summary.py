@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .._processes import signal_name
+from .._words import counted
 from ._reports import Finding, Severity, Sweepable
 from ._runs import RUN_SECONDS, Run
 from ._schedules import Schedule
@@ -97,7 +98,7 @@ class Summary:
             if report.lost and not any("incomplete" in doubt for doubt in self.doubts):
                 self.doubts.append(
                     f"the report of process {report.process} ({shlex.join(run.schedule.options)}) is "
-                    f"incomplete: {report.lost} records could not be written; is the disk full?"
+                    f"incomplete: {counted(report.lost, 'record')} could not be written; is the disk full?"
                 )
             if report.check not in ("strict", "") and not any("AIVOPS_EMU_CHECK" in d for d in self.doubts):
                 self.doubts.append(
