@@ -1,4 +1,4 @@
-"""The programs of docs/collectives.md, run as they stand there."""
+"""The programs of docs/collectives.md that bring kernels; tests/documentation runs the others."""
 
 from __future__ import annotations
 
@@ -38,25 +38,6 @@ def run(program: str, path: Path, *launcher: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_the_first_programs(text: str, tmp_path: Path) -> None:
-    in_process, by_process = programs(text, "# Collectives", "python")
-    inputs = "import numpy as np\ninputs = np.arange(8)\n"
-    check = "\nassert len(parts) == 8 and (parts == inputs).all()\nprint('right')\n"
-    assert run(inputs + in_process + check, tmp_path) == "right\n"
-    x = "import aivops, numpy as np\nx = np.ones(3)\n"
-    check = "    assert (parts == np.ones((3, 3))).all()\n    print('right')\n"
-    printed = run(x + by_process + check, tmp_path, "aivops", "run", "-n", "3")
-    assert printed.count("right") == 3
-
-
-def test_arrays_that_are_read_where_they_lie(text: str, tmp_path: Path) -> None:
-    (program,) = programs(text, "## Arrays that others read where they lie", "python")
-    lines = "".join(f"    {line}\n" for line in program.splitlines())
-    before = "import aivops\n\n\ndef call(comm):\n"
-    after = "    return comm.last_plan.algorithm\n\n\nwith aivops.LocalGroup(2) as group:\n    print(group.run(call))\n"
-    assert run(before + lines + after, tmp_path) == "['two_shots_direct', 'two_shots_direct']\n"
 
 
 @pytest.mark.xdist_group("ring")
