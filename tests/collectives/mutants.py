@@ -10,6 +10,7 @@ from pathlib import Path
 import aivops
 
 PACKAGE = Path(aivops.__file__).parent
+ARCHITECTURE = "dav-c220-vec"  # that of the emulated devices, unless a test says otherwise
 
 
 class Mutants:
@@ -38,37 +39,37 @@ class Mutants:
         return name
 
 
-def build(kernel: Path, binary: Path) -> None:
+def build(kernel: Path, binary: Path, *options: str) -> None:
     """Compiles, links and verifies as aivops_add_kernels does; the manifest lands beside the binary."""
     toolkit = PACKAGE / "toolkit"
     tools = toolkit / "tools" / "ccec_compiler" / "bin"
     headers = next(toolkit.glob("*-linux/asc/include"))
-    device = aivops.Device(0)
+    about = json.loads((toolkit / "share/info/aivops/toolkit.json").read_text())
     made = binary.with_suffix(".tmp")
     run(
         *(tools / "ccec", "-c", "-x", "cce", "-O2", "-std=c++17", "--cce-aicore-only"),
-        *(f"--cce-aicore-arch={device.architecture}", "-I", kernel.parent.parent / "include", "-I", headers),
-        *(kernel, "-o", made.with_suffix(".rel")),
+        *(f"--cce-aicore-arch={ARCHITECTURE}", "-I", kernel.parent.parent / "include", "-I", headers),
+        *(*options, kernel, "-o", made.with_suffix(".rel")),
     )
     run(tools / "ld.lld", "-m", "aicorelinux", "-Ttext=0", made.with_suffix(".rel"), "-static", "-o", made)
     verify = PACKAGE / "bin" / "aivops-verify"
     entry = binary.with_suffix(".json")
     run(
-        *(verify, "--profile", "aiv", "--architecture", device.architecture, "--move-to", binary),
-        *("--record", entry, "--target", "all_gather", "--toolkit-name", device.toolkit.name),
-        *("--toolkit-version", device.toolkit.version, made),
+        *(verify, "--profile", "aiv", "--architecture", ARCHITECTURE, "--move-to", binary),
+        *("--record", entry, "--target", kernel.stem, "--toolkit-name", about["name"]),
+        *("--toolkit-version", about["version"], made),
     )
     manifest = binary.parent / "manifest.json"
     run(verify, "--write-manifest", manifest, "--base", binary.parent, f"{entry}={binary.name}")
 
 
 def replace_kernel(package: Path, binary: Path) -> None:
-    """Puts `binary` in the place of the all_gather of a copy of the installed package, hash and all."""
+    """Puts `binary` in the place of the shipped one in a copy of the installed package, hash and all."""
     manifest = package / "kernels" / "manifest.json"
     document = json.loads(manifest.read_text())
     new = json.loads((binary.parent / "manifest.json").read_text())["binaries"][0]
     for entry in document["binaries"]:
-        if entry["target"] == "all_gather" and entry["architecture"] == new["architecture"]:
+        if all(entry[key] == new[key] for key in ("target", "machine", "architecture")):
             shutil.copyfile(binary, package / "kernels" / entry["path"])
             entry.update(sha256=new["sha256"], size=new["size"])
     manifest.write_text(json.dumps(document))

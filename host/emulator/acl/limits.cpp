@@ -25,7 +25,7 @@ std::shared_ptr<StreamObject>& selected_stream() {
 }
 
 aclError check_type(const char* function, aclrtDevResLimitType type) {
-    return type < kResourceTypes
+    return static_cast<uint32_t>(type) < kResourceTypes // a program in C may pass any
                ? ACL_SUCCESS
                : fail(function, ACL_ERROR_RT_PARAM_INVALID, "no resource type " + std::to_string(type));
 }

@@ -1,41 +1,32 @@
-"""Every host compiler that is there, at every level of optimization, makes the same collectives of the shipped sources."""
+"""Every host compiler that is there, at every level of optimization, gives kernels that compute the same.
+
+Its kernels take the place of those that a suite is usually run with: the Ascend C that tests compile, and the collectives
+in a copy of the installed package.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import aivops
 import pytest
-from emulator.conftest import KernelCompiler
+from collectives.mutants import PACKAGE, build, replace_kernel
 
-PACKAGE = Path(aivops.__file__).parent
-ARCHITECTURE = "dav-c220-vec"
+pytestmark = pytest.mark.long
+
+LEVELS = ("-O0", "-O1", "-O2", "-O3")
 NAMES = (
     "g++",
     "clang++",
     *(f"g++-{version}" for version in range(11, 16)),
-    *(f"clang++-{v}" for v in range(14, 21)),
+    *(f"clang++-{version}" for version in range(14, 21)),
 )
-
-# Eight ranks with the kernels of another package, against numpy.
-COLLECTIVES = """
-import numpy as np
-import aivops
-x = np.random.default_rng(1).integers(-50, 50, (8, 8, 1001)).astype(np.float16)
-with aivops.LocalGroup(8, kernels="other_kernels") as group:
-    sums = group.run(lambda comm: comm.all_reduce(x[comm.rank]))
-    parts = group.run(lambda comm: comm.all_gather(x[comm.rank]))
-    swapped = group.run(lambda comm: comm.all_to_all(x[comm.rank]))
-for rank in range(8):
-    assert (sums[rank] == x.astype(np.float32).sum(0).astype(np.float16)).all()
-    assert (parts[rank] == x).all()
-    assert (swapped[rank] == x[:, rank]).all()
-print("right")
-"""
+ASCEND_C = ("test_core", "test_on_device", "test_semantics", "test_types", "test_vector", "test_vector_types")
+COLLECTIVES = ("test_algorithms", "test_all_gather", "test_operators", "test_many_ranks")
 
 
 def compilers() -> list[str]:
@@ -47,37 +38,41 @@ def compilers() -> list[str]:
     return list(found.values())
 
 
-def run(*command: object, **environment: str) -> str:
-    words = [str(word) for word in command]
-    return subprocess.run(
-        words, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
-    ).stdout
+def run_suite(repository: Path, folder: str, names: tuple[str, ...], **environment: str) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-m", "not long", "-p", "no:cacheprovider"),
+            *(f"{folder}/{name}.py" for name in names),
+        ],
+        cwd=repository / "tests",
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^\d+ passed", done.stdout.splitlines()[-1]), done.stdout
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("cxx", compilers())
+def test_ascend_c(build_dir: Path, repository: Path, cxx: str, level: str) -> None:
+    run_suite(repository, "emulator/ascendc", ASCEND_C, AIVOPS_EMU_CXX=cxx, AIVOPS_TEST_LEVEL=level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("cxx", compilers())
 def test_the_shipped_kernels(
-    compiler: KernelCompiler, repository: Path, tmp_path: Path, cxx: str, level: str
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cxx: str, level: str
 ) -> None:
-    driver = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
-    verify = PACKAGE / "bin/aivops-verify"
-    folder = tmp_path / "other_kernels/kernels"
-    folder.mkdir(parents=True)
-    (folder.parent / "__init__.py").touch()
-    entries = []
-    for kernel in sorted((repository / "device/kernels").glob("*.asc")):
-        source = tmp_path / kernel.name
-        shutil.copy(kernel, source)
-        made = driver.build(
-            source, level, "-Wall", "-I", repository / "device/include", architecture=ARCHITECTURE
-        )
-        binary, entry = folder / f"{kernel.stem}.o", tmp_path / f"{kernel.stem}.json"
-        named = ("--target", kernel.stem, "--toolkit-name", "aivops-emulator", "--toolkit-version", "0.1.0")
-        where = ("--architecture", ARCHITECTURE, "--move-to", binary, "--record", entry)
-        run(verify, "--profile", "aiv", *where, *named, made)
-        entries.append(f"{entry}={binary.name}")
-    assert len(entries) >= 14
-    run(verify, "--write-manifest", folder / "manifest.json", "--base", folder, *entries)
-    printed = run(sys.executable, "-c", COLLECTIVES, PYTHONPATH=str(tmp_path), AIVOPS_TOOLKIT="emulator")
-    assert printed == "right\n"
+    monkeypatch.setenv("AIVOPS_EMU_CXX", cxx)
+    package = Path(shutil.copytree(PACKAGE, tmp_path / "aivops"))
+    kernels = sorted((repository / "device/kernels").glob("*.asc"))
+    assert len(kernels) >= 14
+    for kernel in kernels:
+        binary = tmp_path / kernel.stem / "kernel.o"
+        binary.parent.mkdir()
+        build(kernel, binary, level, "-Wall", "-Werror")
+        replace_kernel(package, binary)
+    run_suite(repository, "collectives", COLLECTIVES, PYTHONPATH=str(tmp_path), AIVOPS_TOOLKIT="emulator")
