@@ -19,7 +19,22 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SUITES = ("tests/collectives", "tests/dispatch", "tests/emulator", "tests/kernel_binary")
+
+EMULATOR = tuple(
+    f"tests/emulator/{name}" for name in ("acl", "faulty", "hccl", "machine", "ports", "sanitize")
+)
+# What starts devices, streams and ranks.
+CONCURRENT = (
+    "tests/collectives",
+    *(f"tests/dispatch/test_{name}.py" for name in ("buffers", "cpp", "interrupts", "launches")),
+    "tests/dispatch/test_threads_and_processes.py",
+    *EMULATOR,
+)
+# All but the tests of the Ascend C headers, which kernels alone include.
+EVERYTHING = (
+    *("tests/collectives", "tests/dispatch", "tests/kernel_binary", *EMULATOR),
+    *("tests/emulator/ascendc/test_on_device.py", "tests/emulator/ccec"),
+)
 
 # Faults of kernels are the emulator's to handle; what has no handler of its own ends the process as it always does.
 OURS = [f"handle_{fault}=0" for fault in ("segv", "sigbus", "sigfpe", "sigill", "abort")]
@@ -31,6 +46,7 @@ class Sanitizer:
 
     libraries: tuple[str, ...]
     options: dict[str, list[str]]
+    suites: tuple[str, ...]
     deselected: str  # as -k takes it: what cannot work or says nothing with it
 
 
@@ -45,7 +61,8 @@ SANITIZERS = {
             "ASAN_OPTIONS": [*OURS, "detect_leaks=0", "detect_stack_use_after_return=0"],
             "UBSAN_OPTIONS": ["print_stacktrace=1"],
         },
-        deselected=NEITHER,
+        suites=EVERYTHING,
+        deselected=f"{NEITHER} and not fuzz",  # which has sanitizers of its own
     ),
     "thread": Sanitizer(
         libraries=("libtsan.so",),
@@ -57,6 +74,7 @@ SANITIZERS = {
                 "exitcode=66",
             ]
         },
+        suites=CONCURRENT,
         # It holds signals back until a thread calls something, which kernels that never end do not.
         deselected=f"{NEITHER} and not timeouts_end_kernels",
     ),
@@ -136,9 +154,10 @@ def main(name: str, *arguments: str) -> int:
         variable: ":".join([*values, f"log_path={reports}/report"])
         for variable, values in sanitizer.options.items()
     }
-    selection = arguments or ("-m", "not long", "-k", sanitizer.deselected, *SUITES)
+    selection = arguments or ("-m", "not long", "-k", sanitizer.deselected, *sanitizer.suites)
+    processes = ("-n", "2", "--dist", "loadgroup")
     done = subprocess.run(
-        [str(python), "-m", "pytest", "-v", "--capture=sys", *selection],
+        [str(python), "-m", "pytest", "-v", "--capture=sys", *processes, *selection],
         cwd=ROOT,
         check=False,
         env={
