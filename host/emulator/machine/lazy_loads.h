@@ -1,6 +1,8 @@
 // Loads into the unified buffer that are put off: what only passes through it on its way to GM is then copied once.
 // Whatever could tell the difference makes them happen first: an instruction that uses their bytes of the buffer, every
-// other access to GM, what orders the scalar unit behind them, what others can see, and waiting.
+// other access to GM, what orders the scalar unit behind them, what others can see, and waiting. A store of more than
+// kSmallBytes tells others nothing: flags are smaller, and strict mode reports kernels that poll a part of such a
+// store.
 #ifndef AIVOPS_MACHINE_LAZY_LOADS_H
 #define AIVOPS_MACHINE_LAZY_LOADS_H
 

@@ -71,8 +71,9 @@ void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint3
                     "WaitFlag: event id " + std::to_string(id) + " was not set, so this waits for ever", AIVOPS_PLACE);
     }
     --flag;
-    if (source == AIVOPS_EMU_PIPE_MTE2 && destination == AIVOPS_EMU_PIPE_S) {
-        block.lazy_loads.settle_all(); // the kernel's own code may touch what they read
+    if (destination == AIVOPS_EMU_PIPE_S) {
+        // The kernel's own code may touch what they read now: whatever pipe it waits for may have waited for them.
+        block.lazy_loads.settle_all();
     }
     block.events.note_place(source, destination, id, AIVOPS_PLACE);
     if (block.pipes != nullptr) {

@@ -68,10 +68,11 @@ def test_tiles_change_places(acl: Acl, passing_through: Path) -> None:
     assert np.array_equal(other, expected[1])
 
 
-def test_the_kernels_own_code_writes_behind_a_load(acl: Acl, passing_through: Path) -> None:
+@pytest.mark.parametrize("kernel", ["own_code", "own_code_after_v", "own_code_after_mte3"])
+def test_the_kernels_own_code_writes_behind_a_load(acl: Acl, passing_through: Path, kernel: str) -> None:
     to, source = np.zeros(TILE, np.uint8), random_bytes(TILE)
     expected = source.copy()
-    run(acl, passing_through, "own_code", to, source, TILE)
+    run(acl, passing_through, kernel, to, source, TILE)
     assert np.array_equal(to, expected)
     assert not source.any()
 
