@@ -273,7 +273,8 @@ class Collectives:
                 raise InvalidValueError(
                     "scatter(): a rank other than root passes out=, or shape= and dtype=; this one did not"
                 )
-            out = np.empty(shape, np.uint8 if special else dtype)
+            element = np.dtype(np.uint8) if special else _dtypes.as_numpy_dtype("scatter()", dtype)
+            out = np.empty(read_shape("scatter()", shape), element)
         like, result = call.target(out)
         return call.run(like, None, result, like.count, root=root)
 

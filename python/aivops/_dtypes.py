@@ -80,6 +80,18 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return made
 
 
+def as_numpy_dtype(call: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """What numpy takes for a type, and the names that it has from ml_dtypes only."""
+    if isinstance(dtype, str) and dtype in _TYPES:
+        return numpy_dtype(dtype)
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise InvalidTypeError(
+            f"{call}: dtype {dtype!r} is not an element type; known are {', '.join(_TYPES)}"
+        ) from None
+
+
 def require_native(call: str, array: npt.NDArray[Any]) -> None:
     """Refuses arrays in the other byte order: devices know one only."""
     if not array.dtype.isnative:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -361,3 +363,38 @@ def test_closed_communicators_of_a_group_stay_closed() -> None:
                     aivops.PeerFailedError, match="rank 0 stopped because the communicator was closed"
                 ):
                     group.run(lambda comm, call=call: call(comm, array))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "error"),
+    [
+        ("4", "int32", r"scatter\(\): shape is '4', expected a whole number or several"),
+        (2.5, "int32", r"scatter\(\): shape is 2.5, expected a whole number or several"),
+        ((-2,), "int32", r"scatter\(\): shape \(-2,\) has a negative extent"),
+        ((2,), "floaty", r"scatter\(\): dtype 'floaty' is not an element type; known are bool, int8"),
+    ],
+)
+def test_what_a_rank_cannot_be_scattered(shape: Any, dtype: Any, error: str) -> None:
+    with aivops.LocalGroup(2) as group, pytest.raises(aivops.Error, match=error):
+        group.communicators[1].scatter(None, shape=shape, dtype=dtype)
+
+
+def test_scatter_of_a_type_that_nobody_has_imported_yet() -> None:
+    """numpy knows bfloat16 by name only once ml_dtypes is imported."""
+    program = """
+import sys, threading, aivops, numpy as np
+launched = threading.Barrier(2)
+def rank(comm):
+    if comm.rank == 1:
+        assert "ml_dtypes" not in sys.modules
+        work = comm.scatter(None, shape=(3,), dtype="bfloat16", async_op=True)
+        launched.wait()
+        return work.wait().view(np.uint16).tolist()
+    launched.wait()
+    import ml_dtypes
+    comm.scatter(np.arange(6, dtype=np.uint16).reshape(2, 3).view(ml_dtypes.bfloat16))
+with aivops.LocalGroup(2) as group:
+    print(group.run(rank)[1])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "[3, 4, 5]\n", done.stderr

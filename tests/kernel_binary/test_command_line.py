@@ -253,6 +253,17 @@ def bare_mixed() -> bytes:
     return elf.build()
 
 
+def test_inspect_what_holds_no_binary(run: Run, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text('{"schema": 1, "generator": {"name": "n", "version": "1"}, "binaries": []}')
+    status, page, error = run("inspect", manifest)
+    assert (status, page) == (2, "")
+    assert (
+        error
+        == f"aivops inspect: {manifest} holds no kernel binary to show; `aivops verify` checks manifests\n"
+    )
+
+
 def test_inspect(run: Run, tmp_path: Path, good: Path) -> None:
     status, page, _ = run("inspect", good)
     assert status == 0

@@ -33,6 +33,12 @@ def run(args: argparse.Namespace) -> int:
         elif isinstance(found, Unreadable):
             unreadable = True
             print(f"aivops inspect: {found.message}", file=sys.stderr)
+    if not documents and not unreadable:
+        unreadable = True
+        print(
+            f"aivops inspect: {args.file} holds no kernel binary to show; `aivops verify` checks manifests",
+            file=sys.stderr,
+        )
     if args.format == "json":
         print(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2))
     elif documents:
