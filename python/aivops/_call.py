@@ -11,7 +11,7 @@ import numpy.typing as npt
 from . import _arrays, _core
 from ._arrays import Operand, Result
 from ._buffer import Buffer
-from ._misuse import require_kind, require_seconds, require_whole
+from ._misuse import require_blocks, require_kind, require_seconds, require_whole
 from ._work import Work
 from .errors import InvalidValueError
 
@@ -35,7 +35,6 @@ class Options(HowToRun, total=False):
     dtype: str | None
 
 
-_MOST_BLOCKS = 65535  # of any launch
 _KNOWN = {*HowToRun.__annotations__, *Options.__annotations__}
 
 
@@ -58,7 +57,7 @@ class Call:
         self._blocks = options.get("blocks")
         self._timeout = options.get("timeout")
         if self._blocks is not None:
-            self._blocks = require_whole(f"{self.name}: blocks", self._blocks, 1, _MOST_BLOCKS)
+            self._blocks = require_blocks(f"{self.name}: blocks", self._blocks)
         if self._timeout is not None:
             require_seconds(f"{self.name}: timeout", self._timeout)
         if self._algorithm:

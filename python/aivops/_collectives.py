@@ -14,7 +14,7 @@ from . import _core, _dtypes
 from ._arrays import Operand
 from ._buffer import Buffer, read_shape
 from ._call import Call, HowToRun, Options
-from ._misuse import require_kind, require_whole, shown
+from ._misuse import MOST_BYTES, require_blocks, require_kind, require_whole, shown
 from ._words import counted
 from .errors import AclError, InvalidTypeError, InvalidValueError, PeerFailedError
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _MOST_ROWS = 2**53
 _MOST_REPEATABLE = 256
 _Likeness: TypeAlias = tuple[str, tuple[int, ...], str, tuple[int, ...], str, str, int]
-_MOST_BYTES = 2**63 - 1
-_MOST_BLOCKS = 65535
 
 
 class Collectives:
@@ -116,9 +114,9 @@ class Collectives:
         """
         require_kind("plan(): operation", operation, str, "the name of a collective")
         require_kind("plan(): dtype", dtype, str, "the name of an element type")
-        require_whole("plan(): nbytes", nbytes, 0, _MOST_BYTES)
+        require_whole("plan(): nbytes", nbytes, 0, MOST_BYTES)
         if blocks is not None:
-            require_whole("plan(): blocks", blocks, 1, _MOST_BLOCKS)
+            require_blocks("plan(): blocks", blocks)
         name = "send/recv" if operation in ("send", "recv") else operation
         return self._core.plan(name, dtype, nbytes, registered, algorithm or "", blocks or 0)
 

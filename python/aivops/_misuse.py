@@ -15,6 +15,8 @@ from typing import Any, NoReturn, SupportsIndex
 from . import _core
 from .errors import InvalidTypeError, InvalidValueError
 
+MOST_BYTES = 2**63 - 1
+_MOST_BLOCKS = 65535  # of any launch
 _Parameter = inspect.Parameter
 
 
@@ -35,6 +37,11 @@ def require_whole(what: str, value: SupportsIndex, least: float = -math.inf, mos
     if not least <= number <= most:
         raise InvalidValueError(f"{what} is {shown(number)}, expected {least} to {most}")
     return number
+
+
+def require_blocks(what: str, value: SupportsIndex) -> int:
+    """A number of blocks that a launch can have, as an int."""
+    return require_whole(what, value, 1, _MOST_BLOCKS)
 
 
 def require_seconds(what: str, value: float) -> None:

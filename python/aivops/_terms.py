@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from . import _core
-from ._misuse import require_kind, require_seconds, require_whole
-
-_MOST_BYTES = 2**63 - 1
-_MOST_BLOCKS = 65535
+from ._misuse import MOST_BYTES, require_blocks, require_kind, require_seconds, require_whole
 
 
 def require_terms(
@@ -14,8 +11,8 @@ def require_terms(
 ) -> None:
     if device is not None and not hasattr(device, "__index__"):
         require_kind(f"{call}: device", device, _core.Device, "a number or a Device")
-    require_whole(f"{call}: window_bytes", window_bytes, 1, _MOST_BYTES)
+    require_whole(f"{call}: window_bytes", window_bytes, 1, MOST_BYTES)
     if blocks is not None:
-        require_whole(f"{call}: blocks", blocks, 1, _MOST_BLOCKS)
+        require_blocks(f"{call}: blocks", blocks)
     if timeout is not None:
         require_seconds(f"{call}: timeout", timeout)
