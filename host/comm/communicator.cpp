@@ -108,7 +108,11 @@ void Communicator::run(const Collective& call, const Buffer& input, const Buffer
 
 Plan Communicator::launch(const Collective& call, const Buffer& input, const Buffer& output, const Stream& stream) {
     check_call(call, size());
-    if (stopped_) {
+    const State state = state_;
+    if (state == State::kStopped) {
+        throw_own_reason(); // a launch that was waited for by its stream alone may have left one
+    }
+    if (state != State::kOpen) {
         throw_peer_failed();
     }
     const uint64_t width = width_of(call.type);
@@ -265,18 +269,21 @@ void Communicator::wait(const Stream& stream, const Timeout& timeout) {
         }
         throw;
     }
-    if (!window_.is_aborted()) {
-        return;
-    }
-    if (const std::optional<Stop> stop = find_stop(window_.read_control(), size())) {
-        if (stop->kind == Stop::Kind::kMismatch) {
-            throw_mismatch(*stop, static_cast<int>(rank()));
-        }
-        if (stop->kind == Stop::Kind::kUnregistered) {
-            throw_unregistered(*stop, static_cast<int>(rank()));
-        }
+    if (window_.is_aborted() && throw_own_reason()) {
         throw_peer_failed();
     }
+}
+
+// True when kernels of this rank gave up only because others had.
+bool Communicator::throw_own_reason() const {
+    const std::optional<Stop> stop = find_stop(window_.read_control(), size());
+    if (stop && stop->kind == Stop::Kind::kMismatch) {
+        throw_mismatch(*stop, static_cast<int>(rank()));
+    }
+    if (stop && stop->kind == Stop::Kind::kUnregistered) {
+        throw_unregistered(*stop, static_cast<int>(rank()));
+    }
+    return stop.has_value();
 }
 
 // Looks around between waits. Other calls of ranks that wait for each other are in no flag, but in their windows; one
@@ -342,11 +349,11 @@ void Communicator::unregister_memory(const Buffer& buffer) {
 void Communicator::stop(const std::string& reason) {
     {
         const std::lock_guard<std::mutex> lock(reason_mutex_);
-        if (stopped_) {
+        if (state_ != State::kOpen) {
             return;
         }
         reason_ = reason;
-        stopped_ = true;
+        state_ = State::kStopped;
     }
     window_.raise_abort();
 }
@@ -371,11 +378,11 @@ void Communicator::recover() {
     window_.reset();
     const std::lock_guard<std::mutex> lock(reason_mutex_);
     reason_.clear();
-    stopped_ = false;
+    state_ = State::kOpen;
 }
 
 void Communicator::close() {
-    const bool meets = !stopped_ && !window_.is_aborted();
+    const bool meets = state_ == State::kOpen && !window_.is_aborted();
     if (meets) {
         synchronize(stream_);
         regions_.clear(*bootstrap_);
@@ -386,7 +393,7 @@ void Communicator::close() {
     }
     const std::lock_guard<std::mutex> lock(reason_mutex_);
     reason_ = "the communicator was closed";
-    stopped_ = true;
+    state_ = State::kClosed;
 }
 
 const Kernel& Communicator::kernel(const KernelSet* kernels, const std::string& name) {

@@ -85,6 +85,8 @@ class Communicator {
         const Kernel* kernel;
     };
 
+    enum class State { kOpen, kStopped, kClosed };
+
     void enqueue(const Collective& call, const Choice& choice, void* input, void* output, const Stream& stream);
     Choice choose_kernel(const Collective& call, const Situation& situation);
     Situation situation_of(Operator operation, DataType type, uint64_t bytes) const;
@@ -95,6 +97,7 @@ class Communicator {
     std::optional<Stop> find_other_step() const;
     void tell(uint32_t failed, const std::string& reason);
     std::vector<uint32_t> ended_peers() const;
+    bool throw_own_reason() const;
     [[noreturn]] void throw_peer_failed() const;
 
     Device device_;
@@ -107,7 +110,7 @@ class Communicator {
     Stream stream_;
     Window window_;
     Regions regions_;
-    std::atomic<bool> stopped_{false};
+    std::atomic<State> state_{State::kOpen};
     mutable std::mutex reason_mutex_;
     std::string reason_; // of the stop
     mutable std::mutex busy_mutex_;

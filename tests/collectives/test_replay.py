@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,11 +84,18 @@ def fingerprint_of(case: Case) -> int:
 
 
 def prepare(
-    comm: aivops.Communicator, case: Case, algorithm: str, names: list[str], stream: aivops.Stream
+    comm: aivops.Communicator,
+    case: Case,
+    algorithm: str,
+    names: list[str],
+    stream: aivops.Stream,
+    registered: bool = True,
 ) -> tuple[aivops.PreparedLaunch, aivops.Buffer, aivops.Buffer]:
-    """The launch of one rank, with its input and output; they are registered."""
+    """The launch of one rank, with its input and output; they are registered, or the input is not."""
     xs = turn_inputs(case, 0)
     x = comm.empty(max(flat(xs[comm.rank]).size, 1), case.dtype)
+    if not registered:
+        x = aivops.Buffer(comm.device, x.shape, case.dtype)
     out = comm.empty(max(flat(OPERATORS[case.operator].expected(case, xs)[comm.rank]).size, 1), case.dtype)
     values = {
         "window": comm.windows[comm.rank],
@@ -170,3 +179,30 @@ def test_a_launch_outlives_the_registration_of_its_array(
     ):
         group_of(2).run(call)
     assert group_of(2).run(lambda comm: comm.barrier()) == [None] * 2
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3])
+def test_the_cause_is_told_when_those_that_followed_it_are_first(
+    group_of: GroupOf, arguments: dict[str, list[str]], seconds: float
+) -> None:
+    """Rank 1 alone can tell it, and calls again at once or when the group has long been stopped."""
+    case = Case("all_gather", 2, COUNT, np.int32)
+    followed = threading.Event()
+
+    def call(comm: aivops.Communicator) -> None:
+        stream = aivops.Stream(comm.device)
+        registered = comm.rank == 1
+        launch, _, _ = prepare(comm, case, "direct", arguments["all_gather"], stream, registered)
+        launch()
+        stream.synchronize()
+        if comm.rank == 1:
+            assert followed.wait(60)
+            time.sleep(seconds)
+        try:
+            comm.barrier()
+        finally:
+            followed.set()
+
+    with pytest.raises(aivops.InvalidValueError, match="rank 1 was to read an array of rank 0") as raised:
+        group_of(2).run(call)
+    assert raised.value.rank == 1  # type: ignore[attr-defined]

@@ -293,8 +293,17 @@ class Lane {
         }
     }
 
-    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one.
+    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. That others
+    // gave up is no news where an earlier launch has left the cause.
     __aicore__ inline void give_up(uint32_t kind, uint32_t peer, uint32_t tag) {
+        GM_ADDR report = own(kReportsOffset + index_ * kFlagBytes);
+        if (kind == kKindAborted) {
+            load(report_, report);
+            AscendC::PipeBarrier<PIPE_ALL>();
+            if (report_.GetValue(kReportKind) != 0) {
+                return;
+            }
+        }
         report_.SetValue(kReportKind, kind);
         report_.SetValue(kReportPeer, peer);
         report_.SetValue(kReportExpectedTag, tag);
@@ -304,7 +313,7 @@ class Lane {
         report_.SetValue(kReportFoundFingerprint, poll_.GetValue(kWordFingerprint));
         report_.SetValue(kReportFoundFingerprint + 1, poll_.GetValue(kWordFingerprint + 1));
         AscendC::PipeBarrier<PIPE_ALL>();
-        store(own(kReportsOffset + index_ * kFlagBytes), report_);
+        store(report, report_);
         AscendC::PipeBarrier<PIPE_ALL>();
         raise_abort_words(header_, flag_);
     }
