@@ -20,9 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
-EMULATOR = tuple(
-    f"tests/emulator/{name}" for name in ("acl", "hccl", "machine", "ports", "sanitize")
-)
+EMULATOR = tuple(f"tests/emulator/{name}" for name in ("acl", "hccl", "machine", "ports", "sanitize"))
 # What starts devices, streams and ranks. Not the faulty kernels: the races that TSan would find are theirs.
 CONCURRENT = (
     "tests/collectives",

@@ -293,8 +293,8 @@ class Lane {
         }
     }
 
-    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. That others
-    // gave up is no news where an earlier launch has left the cause.
+    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. That
+    // others gave up is no news where an earlier launch has left the cause.
     __aicore__ inline void give_up(uint32_t kind, uint32_t peer, uint32_t tag) {
         GM_ADDR report = own(kReportsOffset + index_ * kFlagBytes);
         if (kind == kKindAborted) {
