@@ -1,0 +1,106 @@
+"""Program: runs programs in the interpreter, one after the other in one process.
+
+Arguments: the toolkit, the interpreter's binary. Reads a pickled list of Trial, and writes a pickled Outcome, as a tuple, for each.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import sys
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from emulator.acl_api import Acl, pack
+
+DEVICES = 2
+STOP_ON_FAILURE = 1
+NOT_DONE = 507046  # from a call that waits PATIENCE_MS at most
+PATIENCE_MS = 2
+TIMEOUT_US = 12_500_000
+
+
+@dataclass(frozen=True)
+class Trial:
+    seed: int  # of strict mode's schedule
+    blocks: int
+    code: list[bytes]  # by device
+    memory: list[bytes]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    message: str
+    memory: list[bytes]
+
+
+class Machine:
+    def __init__(self, toolkit: Path, binary: Path) -> None:
+        self.acl = Acl(toolkit)
+        for device in range(DEVICES):
+            self.acl.set_device(device)
+            self.acl.ok(self.acl.aclrtDeviceEnablePeerAccess(1 - device, 0))
+        self.interpreter = self.acl.load(binary)
+
+    def run(self, trial: Trial) -> Outcome:
+        acl = self.acl
+        if os.environ["AIVOPS_EMU_CHECK"] == "strict":
+            acl.ok(acl.aivopsEmuBeginSchedule(ctypes.c_uint64(trial.seed)))
+        devices = range(len(trial.code))
+        code, memory, streams = [], [], []
+        for device in devices:
+            acl.set_device(device)
+            for places, content in ((code, trial.code[device]), (memory, trial.memory[device])):
+                places.append(acl.malloc(len(content)))
+                acl.write(places[-1], content)
+            # One that drops what comes behind a failure, and so tells of it at once.
+            streams.append(acl.create_stream())
+            acl.ok(acl.aclrtSetStreamFailureMode(streams[-1], ctypes.c_uint64(STOP_ON_FAILURE)))
+        for device in devices:
+            acl.set_device(device)
+            arguments = pack("QQQ", code[device], memory[0], memory[-1])
+            function = acl.function(self.interpreter, "interpret")
+            acl.ok(
+                acl.launch(
+                    function, trial.blocks, arguments, streams[device], batch=1, timeout_us=TIMEOUT_US
+                )
+            )
+        result, message = self.wait(streams)
+        found = []
+        for device in devices:
+            acl.set_device(device)
+            found.append(acl.read(memory[device], len(trial.memory[device])))
+            acl.ok(acl.aclrtDestroyStream(streams[device]))
+            acl.free(code[device])
+            acl.free(memory[device])
+        return Outcome(result, message, found)
+
+    def wait(self, streams: list[ctypes.c_void_p]) -> tuple[int, str]:
+        """Until all are done or one has failed: then the others are stopped."""
+        acl, waiting = self.acl, list(streams)
+        while waiting:
+            stream = waiting.pop(0)
+            code = acl.aclrtSynchronizeStreamWithTimeout(stream, PATIENCE_MS)
+            message = acl.message()
+            if code == NOT_DONE:
+                waiting.append(stream)
+            elif code != 0:
+                for other in waiting:
+                    acl.ok(acl.aclrtStreamAbort(other))
+                    acl.synchronize(other)
+                acl.message()  # of the others
+                return code, message
+        return 0, ""
+
+
+def main(toolkit: Path, binary: Path) -> None:
+    machine = Machine(toolkit, binary)
+    for trial in pickle.load(sys.stdin.buffer):
+        pickle.dump(astuple(machine.run(trial)), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
