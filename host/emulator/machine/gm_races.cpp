@@ -273,6 +273,9 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
     if (acquired) {
         acquire(touch.lane, acquired);
     }
+    if (touch.lane == Lane::kScalar && content != nullptr) {
+        note_scalar_read();
+    }
     return race;
 }
 

@@ -2,6 +2,7 @@
 
 #include "access_check.h"
 #include "copies.h"
+#include "gm_access.h"
 #include "kernel_run.h"
 #include "schedule.h"
 
@@ -265,6 +266,10 @@ bool LatePipes::split(Work& work, Work& first) {
     high.block_bytes -= cut;
     high.gm += cut;
     high.ub += cut;
+    if (copy.direction == AIVOPS_EMU_GM_TO_UB && copy.pad_defined == 2 && copy.block_bytes % kUnit != 0) {
+        high.pad_defined = 1; // behind its end comes the first element of the whole
+        read_gm(block_, &high.pad_value, copy.gm, copy.element_bytes);
+    }
     const bool up = dice_.one_in(2);
     first.copy = up ? low : high;
     work.copy = up ? high : low;
@@ -310,6 +315,12 @@ void LatePipes::do_now(const Work& work) {
     }
     case Kind::kCompute: {
         races.begin(work.lane, work.issue);
+        for (const AivEmuRange& range : work.ranges) {
+            if (range.write != 0 && !in_order(work.lane)) {
+                check_races(block_,
+                            races.ub_overtakes(work.lane, range.ub, range.bytes, work.compute.name, work.place));
+            }
+        }
         for (const AivEmuRange& range : work.ranges) {
             track_ub(block_, work.lane, work.compute.name, range.ub, range.bytes, range.write != 0, work.place);
         }

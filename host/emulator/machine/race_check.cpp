@@ -144,16 +144,13 @@ void BlockRaces::begin(Lane lane, const Issue& issue) {
     now_ = clock(lane);
     now_issue_ = issue.number;
     // The scalar unit issues it, so it comes after all that the scalar unit had waited for; not after what the scalar
-    // unit has written.
-    const uint32_t scalar_writes = now_.own[static_cast<size_t>(Lane::kScalar)];
+    // unit has written, unless another pipe has waited for that and the scalar unit for it.
     join_into(now_, issue.clock);
     const uint32_t epoch = ++issued_[static_cast<size_t>(lane)];
     if (lane == Lane::kScalar) {
         now_.own[static_cast<size_t>(Lane::kScalar)] = epoch - 1;
-        clock(lane).own[static_cast<size_t>(Lane::kScalar)] = epoch - 1;
         return;
     }
-    now_.own[static_cast<size_t>(Lane::kScalar)] = scalar_writes;
     if (lane == Lane::kVector && soc().npu_arch != kArchitectureWithoutVectorOrder) {
         now_.own[static_cast<size_t>(Lane::kVector)] = epoch - 1;
     }
@@ -161,11 +158,35 @@ void BlockRaces::begin(Lane lane, const Issue& issue) {
 }
 
 uint32_t BlockRaces::site_number(const char* name, const void* place) {
-    auto [found, added] = site_numbers_.try_emplace(place, static_cast<uint32_t>(sites_.size()));
+    auto [found, added] = site_numbers_.try_emplace({name, place}, static_cast<uint32_t>(sites_.size()));
     if (added) {
         sites_.push_back({name, place});
     }
     return found->second;
+}
+
+Race BlockRaces::ub_race(size_t granule, const UbCell::Done& done, bool done_writes, const Access& now) const {
+    Access first{sites_[done.site].name, origin_, sites_[done.site].place, done_writes};
+    Access second = now;
+    if (done.issue > now_issue_) {
+        std::swap(first, second); // as the program has them
+    }
+    return Race{"nothing orders two accesses to UB at offset " + std::to_string(granule * kGranule) + ": " +
+                    describe(first) + "; then " + describe(second) +
+                    "; set and wait for an event between their pipes, or use PipeBarrier<PIPE_ALL>()",
+                second.place, first};
+}
+
+std::optional<Race> BlockRaces::ub_overtakes(Lane lane, uint32_t ub, uint32_t bytes, const char* name,
+                                             const void* place) const {
+    const size_t last = std::min<size_t>((ub + bytes - 1) / kGranule, ub_.size() - 1);
+    for (size_t index = ub / kGranule; bytes != 0 && index <= last; ++index) {
+        const UbCell::Done& read = ub_[index].reads[static_cast<size_t>(lane)];
+        if (read.epoch > before_[static_cast<size_t>(lane)] && !knows(lane, actor(lane), read.epoch)) {
+            return ub_race(index, read, false, {name, origin_, place, true});
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes, bool write, const char* name,
@@ -179,18 +200,9 @@ std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes
     for (size_t index = ub / kGranule; index <= last; ++index) {
         UbCell& cell = ub_[index];
         auto report = [&](const UbCell::Done& done, bool done_writes) {
-            if (race) {
-                return;
+            if (!race) {
+                race = ub_race(index, done, done_writes, {name, origin_, place, write});
             }
-            Access first{sites_[done.site].name, origin_, sites_[done.site].place, done_writes};
-            Access second{name, origin_, place, write};
-            if (done.issue > now_issue_) {
-                std::swap(first, second); // as the program has them
-            }
-            race = Race{"nothing orders two accesses to UB at offset " + std::to_string(index * kGranule) + ": " +
-                            describe(first) + "; then " + describe(second) +
-                            "; set and wait for an event between their pipes, or use PipeBarrier<PIPE_ALL>()",
-                        second.place, first};
         };
         for (uint32_t other = 0; write && other < kLanes; ++other) {
             // A scalar read is over when the next instruction is issued.
@@ -217,7 +229,20 @@ std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes
             }
         }
     }
+    if (lane == Lane::kScalar && !write) {
+        note_scalar_read();
+    }
     return race;
+}
+
+// The scalar unit goes on when it has what it reads. So all that it issues then comes after that, if what it wrote
+// before is known to be done.
+void BlockRaces::note_scalar_read() {
+    constexpr auto scalar = static_cast<size_t>(Lane::kScalar);
+    uint32_t& known = clock(Lane::kScalar).own[scalar];
+    if (std::max(known, before_[scalar]) + 1 == epoch(Lane::kScalar)) {
+        known = epoch(Lane::kScalar);
+    }
 }
 
 void BlockRaces::barrier(Lane lane) {
@@ -264,7 +289,9 @@ void BlockRaces::learn(const Knowledge& knowledge) {
 }
 
 Knowledge BlockRaces::done_on(Lane lane) const {
-    return published(done(lane));
+    Clock all = done(lane);
+    join_into(all, clock(Lane::kScalar)); // which has waited for that before it told others
+    return published(all);
 }
 
 void BlockRaces::learn(Lane lane, const Knowledge& knowledge) {

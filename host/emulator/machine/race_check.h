@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -136,6 +137,9 @@ class BlockRaces {
     // One instruction: issued, begun on its lane when it is done, then its accesses.
     Issue issue() { return {clock(Lane::kScalar), ++issues_}; }
     void begin(Lane lane, const Issue& issue);
+    /// Before an instruction that may work in place notes what it reads: whether it writes what an earlier one of its
+    /// pipe may still read.
+    std::optional<Race> ub_overtakes(Lane lane, uint32_t ub, uint32_t bytes, const char* name, const void* place) const;
     std::optional<Race> ub_access(Lane lane, uint32_t ub, uint32_t bytes, bool write, const char* name,
                                   const void* place);
     /// `content` is what was read; nullptr for a read that is part of a change. A small piece may still be as it was
@@ -167,6 +171,11 @@ class BlockRaces {
         const void* place;
         bool operator==(const Site&) const = default;
     };
+    struct SiteHash { // the compiler may let instructions share a place
+        size_t operator()(const Site& site) const {
+            return std::hash<const void*>{}(site.place) ^ std::hash<const void*>{}(site.name) << 1;
+        }
+    };
     struct UbCell {
         struct Done {
             uint32_t epoch = 0;
@@ -187,7 +196,9 @@ class BlockRaces {
     Knowledge published(const Clock& clock) const;
     Clock done(Lane lane) const;
     void acquire(Lane lane, const Knowledge& knowledge);
+    void note_scalar_read();
     uint32_t site_number(const char* name, const void* place);
+    Race ub_race(size_t granule, const UbCell::Done& done, bool done_writes, const Access& now) const;
     std::optional<Race> consume(size_t granule, Lane lane);
     void look_at(struct GmCell& cell, Address granule, const GmTouch& touch, uint8_t* content,
                  const std::shared_ptr<Look>& look, Knowledge& acquired);
@@ -207,7 +218,7 @@ class BlockRaces {
     std::array<uint32_t, kLanes> before_{}; // what had been issued when the block started; UB knows nothing of that
     std::vector<UbCell> ub_;
     std::vector<Site> sites_;
-    std::unordered_map<const void*, uint32_t> site_numbers_;
+    std::unordered_map<Site, uint32_t, SiteHash> site_numbers_;
     std::map<uint32_t, std::deque<Clock>> events_; // set and not waited for, by source, destination and id
 
     std::vector<std::shared_ptr<Look>> looks_in_ub_; // by granule
