@@ -82,6 +82,7 @@ class Drawer:
         self.flags = [0] * self.shape.devices
         self.flags_of_block = [0] * self.shape.all_blocks
         self.recent_ub: list[list[int]] = [[] for _ in range(self.shape.all_blocks)]
+        self.looks: list[set[tuple[int | None, int]]] = [set() for _ in range(self.shape.all_blocks)]
         self.recent_gm: list[tuple[int, int]] = []
 
     # ---- steps, and the order that they need ----
@@ -178,7 +179,9 @@ class Drawer:
             self.cross_core(earlier)
         else:
             others = [
-                step.number for step in self.steps if step.block == earlier.block and missing >> step.number & 1
+                step.number
+                for step in self.steps
+                if step.block == earlier.block and missing >> step.number & 1
             ]
             behind = others if self.dice.random() < 0.5 else [earlier.number]
             self.tell(earlier.block, block, sum(1 << number for number in behind))
@@ -290,9 +293,7 @@ class Drawer:
         length = round_up(self.length(self.shape.ub // 4 // rows - 2 * GRANULE))
         form = 1 if rows > 1 else self.dice.choice((1, 2))
         gaps = (0, 0) if rows == 1 else (self.dice.randint(0, 2), self.dice.randint(0, 2))
-        copy = Copy(
-            WITHIN, form, 0, length, rows, ub_gap=gaps[0] * GRANULE, ub_to_gap=gaps[1] * GRANULE
-        )
+        copy = Copy(WITHIN, form, 0, length, rows, ub_gap=gaps[0] * GRANULE, ub_to_gap=gaps[1] * GRANULE)
         copy = replace(
             copy, ub=self.ub_place(block, copy.end_in_ub), ub_to=self.ub_place(block, copy.end_in_ub_to)
         )
@@ -325,6 +326,19 @@ class Drawer:
         device, at = self.gm_place(block, 4, 4)
         return Scalar(operation, register, at, device, add)
 
+    def rereads(self, block: int, instruction: Instruction) -> bool:
+        """A small piece of GM that the block has read before, as a poll would."""
+        if not instruction.small:
+            return False
+        looks = {
+            (touch.device, touch.mask)
+            for touch in instruction.touches
+            if touch.device is not None and not touch.write
+        }
+        again = not looks.isdisjoint(self.looks[block])
+        self.looks[block] |= looks
+        return again
+
     def draw(self, block: int) -> Instruction | None:
         kind = self.dice.random()
         if kind < 0.25:
@@ -342,8 +356,10 @@ class NoRoomError(Exception):
     """The program has as many flags as there is room for."""
 
 
-def draw(seed: int, architecture: str, scale: int = 1) -> Program:
-    """A right program. `scale` makes its memory and its copies so many times larger."""
+def draw(seed: int, architecture: str, *, scale: int = 1, polls_data: bool = False) -> Program:
+    """A right program. `scale` makes its memory and its copies so many times larger. Where it `polls_data` it may read
+    a small piece of GM again, which strict mode takes for a wait.
+    """
     dice = random.Random(seed)
     shape = Shape(dice.choice((1, 1, 2)), dice.choice((1, 1, 2, 3)), 8192 * scale, 4096 * scale)
     drawer = Drawer(shape, seed, architecture == "dav-c310-vec", scale)
@@ -354,7 +370,7 @@ def draw(seed: int, architecture: str, scale: int = 1) -> Program:
             if dice.random() < 0.4:
                 block = dice.randrange(shape.all_blocks)
             instruction = drawer.draw(block)
-            if instruction is not None:
+            if instruction is not None and (polls_data or not drawer.rereads(block, instruction)):
                 try:
                     drawer.place(block, instruction)
                 except NoNumberError:

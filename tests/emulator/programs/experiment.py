@@ -48,34 +48,34 @@ class Machine:
         acl = self.acl
         if os.environ["AIVOPS_EMU_CHECK"] == "strict":
             acl.ok(acl.aivopsEmuBeginSchedule(ctypes.c_uint64(trial.seed)))
-        devices = range(len(trial.code))
-        code, memory, streams = [], [], []
-        for device in devices:
-            acl.set_device(device)
-            for places, content in ((code, trial.code[device]), (memory, trial.memory[device])):
-                places.append(acl.malloc(len(content)))
-                acl.write(places[-1], content)
+        contexts, streams, code, memory = [], [], [], []
+        for device, (instructions, content) in enumerate(zip(trial.code, trial.memory, strict=True)):
+            contexts.append(self.context(device))
             # One that drops what comes behind a failure, and so tells of it at once.
             streams.append(acl.create_stream())
             acl.ok(acl.aclrtSetStreamFailureMode(streams[-1], ctypes.c_uint64(STOP_ON_FAILURE)))
-        for device in devices:
-            acl.set_device(device)
-            arguments = pack("QQQ", code[device], memory[0], memory[-1])
+            for places, bytes_there in ((code, instructions), (memory, content)):
+                places.append(acl.malloc(len(bytes_there)))
+                acl.write(places[-1], bytes_there)
+        for context, stream, instructions in zip(contexts, streams, code, strict=True):
+            acl.ok(acl.aclrtSetCurrentContext(context))
             function = acl.function(self.interpreter, "interpret")
-            acl.ok(
-                acl.launch(
-                    function, trial.blocks, arguments, streams[device], batch=1, timeout_us=TIMEOUT_US
-                )
-            )
+            arguments = pack("QQQ", instructions, memory[0], memory[-1])
+            acl.ok(acl.launch(function, trial.blocks, arguments, stream, batch=1, timeout_us=TIMEOUT_US))
         result, message = self.wait(streams)
         found = []
-        for device in devices:
-            acl.set_device(device)
-            found.append(acl.read(memory[device], len(trial.memory[device])))
-            acl.ok(acl.aclrtDestroyStream(streams[device]))
-            acl.free(code[device])
-            acl.free(memory[device])
+        for context, *places, content in zip(contexts, code, memory, trial.memory, strict=True):
+            acl.ok(acl.aclrtSetCurrentContext(context))
+            found.append(acl.read(places[1], len(content)))
+            for place in places:
+                acl.free(place)
+            acl.ok(acl.aclrtDestroyContext(context))
         return Outcome(result, message, found)
+
+    def context(self, device: int) -> ctypes.c_void_p:
+        context = ctypes.c_void_p()
+        self.acl.ok(self.acl.aclrtCreateContext(ctypes.byref(context), device))
+        return context
 
     def wait(self, streams: list[ctypes.c_void_p]) -> tuple[int, str]:
         """Until all are done or one has failed: then the others are stopped."""

@@ -76,9 +76,7 @@ def complaint_about_right(program: Program, outcome: Outcome) -> str:
 
 
 def lacking(program: Program, *, surely: bool) -> list[Clash]:
-    order = Order(
-        program.steps, program.shape, vector_in_order=program.vector_in_order, generous=surely
-    )
+    order = Order(program.steps, program.shape, vector_in_order=program.vector_in_order, generous=surely)
     return clashes(program.steps, program.shape, order, surely=surely)
 
 
@@ -95,7 +93,7 @@ def complaint_about_wrong(program: Program, clashing: list[Clash], outcome: Outc
     if "racecheck: " not in outcome.message:
         return f"no racecheck: {outcome.message}"
     named = [
-        (name.split("; then ")[-1].strip(), how, int(device), int(block))
+        (name.strip().removeprefix("then "), how, int(device), int(block))
         for name, how, device, block in ACCESS.findall(outcome.message)
     ]
     for clash in clashing:

@@ -1,0 +1,126 @@
+"""Programs drawn at random: what they leave in memory is what numpy says, whatever the emulator puts off, checks or
+delays; strict mode says nothing of right ones, and names what clashes once something that orders is left out.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from emulator.conftest import KernelCompiler
+from emulator.programs.drawing import Program, draw
+from emulator.programs.laboratory import (
+    SOCS,
+    complaint_about_right,
+    complaint_about_wrong,
+    lacking,
+    run,
+)
+
+LONG_SEEDS = 2000
+AT_ONCE = 250
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """Of one architecture."""
+
+    toolkit: Path
+    binary: Path
+    architecture: str
+
+    def complaints(self, check: str, programs: Iterable[tuple[Program, int]]) -> list[str]:
+        """About right programs, each with the seed of its schedule."""
+        trials = list(programs)
+        outcomes = run(self.toolkit, self.binary, self.architecture, check, trials)
+        return [
+            f"program {program.seed} in schedule {seed}: {complaint}"
+            for (program, seed), outcome in zip(trials, outcomes, strict=True)
+            if (complaint := complaint_about_right(program, outcome))
+        ]
+
+
+@pytest.fixture(scope="module", params=SOCS)
+def interpreter(
+    request: pytest.FixtureRequest,
+    toolkit: Path,
+    compiler: KernelCompiler,
+    repository: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Interpreter:
+    source = tmp_path_factory.mktemp("programs") / "interpreter.asc"
+    shutil.copy(Path(__file__).parent / source.name, source)
+    architecture = str(request.param)
+    binary = compiler.build(source, "-g", f"-I{repository / 'device/include'}", architecture=architecture)
+    return Interpreter(toolkit, binary, architecture)
+
+
+def check_right(interpreter: Interpreter, check: str, seeds: range, schedules: int = 1) -> None:
+    programs = [draw(seed, interpreter.architecture) for seed in seeds]
+    trials = [(program, program.seed + turn) for program in programs for turn in range(schedules)]
+    assert interpreter.complaints(check, trials) == []
+
+
+def check_passing_through(interpreter: Interpreter, check: str, seeds: range) -> None:
+    """Large copies, which pass the caches by, and small pieces of GM that are read again."""
+    programs = [draw(seed, interpreter.architecture, scale=16, polls_data=True) for seed in seeds]
+    assert interpreter.complaints(check, [(program, 0) for program in programs]) == []
+
+
+def check_wrong(interpreter: Interpreter, seeds: range, each: int) -> None:
+    """Leaves out one thing that orders, `each` times per program."""
+    programs = []
+    for seed in seeds:
+        program = draw(seed, interpreter.architecture)
+        groups = program.groups
+        programs += [program.without(group) for group in groups[:: max(1, len(groups) // each)]]
+    outcomes = run(
+        interpreter.toolkit,
+        interpreter.binary,
+        interpreter.architecture,
+        "strict",
+        [(program, program.seed) for program in programs],
+    )
+    complaints, wrong = [], 0
+    for program, outcome in zip(programs, outcomes, strict=True):
+        clashing = lacking(program, surely=False)
+        if not clashing:  # it was not needed
+            complaint = complaint_about_right(program, outcome)
+        elif lacking(program, surely=True):
+            wrong += 1
+            complaint = complaint_about_wrong(program, clashing, outcome)
+        else:
+            continue
+        if complaint:
+            lost = set(draw(program.seed, interpreter.architecture).groups) - set(program.groups)
+            complaints.append(f"program {program.seed} without {lost}: {complaint}")
+    assert complaints == []
+    assert wrong > len(programs) // 2
+
+
+@pytest.mark.parametrize("check", ["on", "off"])
+def test_memory_holds_what_numpy_says(interpreter: Interpreter, check: str) -> None:
+    check_right(interpreter, check, range(150))
+    check_passing_through(interpreter, check, range(30))
+
+
+def test_strict_mode_has_nothing_to_say_of_right_programs(interpreter: Interpreter) -> None:
+    check_right(interpreter, "strict", range(150), schedules=3)
+
+
+def test_strict_mode_names_what_nothing_orders(interpreter: Interpreter) -> None:
+    check_wrong(interpreter, range(70), each=5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(1000, 1000 + LONG_SEEDS, AT_ONCE))
+def test_many_programs(interpreter: Interpreter, first: int) -> None:
+    seeds = range(first, first + AT_ONCE)
+    check_right(interpreter, "on", seeds)
+    check_right(interpreter, "off", seeds)
+    check_right(interpreter, "strict", seeds, schedules=8)
+    check_passing_through(interpreter, "on", seeds)
+    check_wrong(interpreter, seeds, each=12)
