@@ -348,8 +348,9 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
                 other.look->suspect_at = granule;
             }
         }
+        // Whoever comes after this one comes after those. Another update of elements need not come after this one.
         std::erase_if(cell.accesses, [&](const GmCell::Done& other) {
-            return (other.mask & ~mask) == 0 &&
+            return (other.mask & ~mask) == 0 && (!atomic || other.atomic) &&
                    (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
         });
         if (cell.accesses.size() == kKeptAccesses) {
