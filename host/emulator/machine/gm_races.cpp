@@ -273,9 +273,6 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
     if (acquired) {
         acquire(touch.lane, acquired);
     }
-    if (touch.lane == Lane::kScalar && content != nullptr) {
-        note_scalar_read();
-    }
     return race;
 }
 
@@ -318,7 +315,10 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     const Access now{touch.name, origin_, touch.place, true};
-    const Knowledge known = touch.small ? published(now_) : nullptr;
+    const Knowledge known = touch.small ? published(now_, now_scalar_over_) : nullptr;
+    if (touch.lane == Lane::kScalar) {
+        last_scalar_store_ = epoch(Lane::kScalar);
+    }
     std::optional<Race> race = leave_polls(now_issue_);
     for (Address granule = touch.gm / kGranule; granule <= (touch.gm + touch.bytes - 1) / kGranule; ++granule) {
         GmCell& cell = all.cells[granule];

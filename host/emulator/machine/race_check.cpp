@@ -102,6 +102,7 @@ void BlockRaces::start(const AccessOrigin* origin, uint64_t launch, Knowledge kn
     looks_by_granule_.clear();
     last_looks_.clear();
     stale_.reset();
+    last_scalar_store_ = 0;
 }
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
@@ -122,11 +123,13 @@ void BlockRaces::join_into(Clock& clock, const Clock& other) const {
     }
 }
 
-Knowledge BlockRaces::published(const Clock& clock) const {
+Knowledge BlockRaces::published(const Clock& clock, uint32_t scalar_over) const {
     auto all = std::make_shared<std::vector<uint32_t>>(*clock.known);
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         (*all)[first_actor_ + lane] = std::max((*all)[first_actor_ + lane], clock.own[lane]);
     }
+    uint32_t& scalar = (*all)[actor(Lane::kScalar)];
+    scalar = std::max(scalar, scalar_over);
     return all;
 }
 
@@ -137,12 +140,19 @@ Knowledge BlockRaces::all_done() const {
         join_into(all, learned_[lane]);
     }
     all.own = issued_;
-    return published(all);
+    return published(all, 0);
+}
+
+// The scalar unit goes on when it has what it reads, and what it writes to UB is nobody else's.
+uint32_t BlockRaces::scalar_over() const {
+    const uint32_t known = clock(Lane::kScalar).own[static_cast<size_t>(Lane::kScalar)];
+    return known >= last_scalar_store_ ? epoch(Lane::kScalar) : known;
 }
 
 void BlockRaces::begin(Lane lane, const Issue& issue) {
     now_ = clock(lane);
     now_issue_ = issue.number;
+    now_scalar_over_ = issue.scalar_over;
     // The scalar unit issues it, so it comes after all that the scalar unit had waited for; not after what the scalar
     // unit has written, unless another pipe has waited for that and the scalar unit for it.
     join_into(now_, issue.clock);
@@ -229,20 +239,7 @@ std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes
             }
         }
     }
-    if (lane == Lane::kScalar && !write) {
-        note_scalar_read();
-    }
     return race;
-}
-
-// The scalar unit goes on when it has what it reads. So all that it issues then comes after that, if what it wrote
-// before is known to be done.
-void BlockRaces::note_scalar_read() {
-    constexpr auto scalar = static_cast<size_t>(Lane::kScalar);
-    uint32_t& known = clock(Lane::kScalar).own[scalar];
-    if (std::max(known, before_[scalar]) + 1 == epoch(Lane::kScalar)) {
-        known = epoch(Lane::kScalar);
-    }
 }
 
 void BlockRaces::barrier(Lane lane) {
@@ -291,7 +288,7 @@ void BlockRaces::learn(const Knowledge& knowledge) {
 Knowledge BlockRaces::done_on(Lane lane) const {
     Clock all = done(lane);
     join_into(all, clock(Lane::kScalar)); // which has waited for that before it told others
-    return published(all);
+    return published(all, scalar_over());
 }
 
 void BlockRaces::learn(Lane lane, const Knowledge& knowledge) {

@@ -123,8 +123,9 @@ class BlockRaces {
         std::array<uint32_t, kLanes> own{}; // of this block's lanes, ahead of `known`
     };
     struct Issue {
-        Clock clock;     // what the scalar unit knew
-        uint32_t number; // in the order of the program
+        Clock clock;          // what the scalar unit knew
+        uint32_t number;      // in the order of the program
+        uint32_t scalar_over; // of the scalar unit's accesses to GM, for other blocks
     };
 
     BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes);
@@ -135,7 +136,7 @@ class BlockRaces {
     Knowledge all_done() const;
 
     // One instruction: issued, begun on its lane when it is done, then its accesses.
-    Issue issue() { return {clock(Lane::kScalar), ++issues_}; }
+    Issue issue() { return {clock(Lane::kScalar), ++issues_, scalar_over()}; }
     void begin(Lane lane, const Issue& issue);
     /// Before an instruction that may work in place notes what it reads: whether it writes what an earlier one of its
     /// pipe may still read.
@@ -193,10 +194,10 @@ class BlockRaces {
     uint32_t epoch(Lane lane) const { return issued_[static_cast<size_t>(lane)]; }
     bool knows(Lane lane, uint32_t actor, uint32_t epoch) const;
     void join_into(Clock& clock, const Clock& other) const;
-    Knowledge published(const Clock& clock) const;
+    Knowledge published(const Clock& clock, uint32_t scalar_over) const;
+    uint32_t scalar_over() const;
     Clock done(Lane lane) const;
     void acquire(Lane lane, const Knowledge& knowledge);
-    void note_scalar_read();
     uint32_t site_number(const char* name, const void* place);
     Race ub_race(size_t granule, const UbCell::Done& done, bool done_writes, const Access& now) const;
     std::optional<Race> consume(size_t granule, Lane lane);
@@ -213,6 +214,8 @@ class BlockRaces {
     std::array<Clock, kLanes> learned_; // what the instructions of a lane knew: for whoever waits for them
     Clock now_;                         // of the instruction that is being done,
     uint32_t now_issue_ = 0;            // and its number
+    uint32_t now_scalar_over_ = 0;
+    uint32_t last_scalar_store_ = 0; // to GM
     uint32_t issues_ = 0;
     std::array<uint32_t, kLanes> issued_{}; // never goes back, so epochs of earlier blocks stay distinct
     std::array<uint32_t, kLanes> before_{}; // what had been issued when the block started; UB knows nothing of that

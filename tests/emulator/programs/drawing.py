@@ -71,12 +71,12 @@ class Drawer:
     shape: Shape
     seed: int
     vector_in_order: bool
-    scale: int = 1
+    scale: int
+    memory: Memory
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
-        self.memory = Memory(self.shape, self.seed)
         self.numbers = 0
         self.groups = 0
         self.flags = [0] * self.shape.devices
@@ -196,9 +196,11 @@ class Drawer:
 
     def cross_core(self, earlier: Step) -> None:
         """Says that the pipe MTE3 of all blocks is done, and what it has waited for."""
-        if earlier.instruction.pipe not in {Pipe.MTE3, Pipe.S}:
-            self.order_in_block(earlier, Pipe.S)
         group = self.new_group()
+        if earlier.instruction.pipe == Pipe.S:
+            self.insert(len(self.steps), earlier.block, Barrier(ALL), group)
+        elif earlier.instruction.pipe != Pipe.MTE3:
+            self.order_in_block(earlier, Pipe.S)
         id = self.dice.choice(CROSS_CORE_IDS)
         blocks = self.blocks_of(self.shape.device_of(earlier.block))
         for operation in (CROSS_CORE_SET, CROSS_CORE_WAIT):
@@ -356,13 +358,26 @@ class NoRoomError(Exception):
     """The program has as many flags as there is room for."""
 
 
-def draw(seed: int, architecture: str, *, scale: int = 1, polls_data: bool = False) -> Program:
-    """A right program. `scale` makes its memory and its copies so many times larger. Where it `polls_data` it may read
-    a small piece of GM again, which strict mode takes for a wait.
+def draw_shape(seed: int, scale: int) -> Shape:
+    dice = random.Random(seed)
+    return Shape(dice.choice((1, 1, 2)), dice.choice((1, 1, 2, 3)), 8192 * scale, 4096 * scale)
+
+
+def draw(
+    seed: int,
+    architecture: str,
+    *,
+    scale: int = 1,
+    polls_data: bool = False,
+    memory: Memory | None = None,
+) -> Program:
+    """A right program, for what is in memory if that is given. `scale` makes its memory and its copies so many times
+    larger. Where it `polls_data` it may read a small piece of GM again, which strict mode takes for a wait.
     """
     dice = random.Random(seed)
-    shape = Shape(dice.choice((1, 1, 2)), dice.choice((1, 1, 2, 3)), 8192 * scale, 4096 * scale)
-    drawer = Drawer(shape, seed, architecture == "dav-c310-vec", scale)
+    shape = memory.shape if memory else draw_shape(seed, scale)
+    memory = memory or Memory(shape, seed)
+    drawer = Drawer(shape, seed, architecture == "dav-c310-vec", scale, memory)
     drawer.begin()
     block = 0
     try:
@@ -378,3 +393,16 @@ def draw(seed: int, architecture: str, *, scale: int = 1, polls_data: bool = Fal
     except NoRoomError:
         pass
     return Program(seed, shape, drawer.vector_in_order, drawer.steps)
+
+
+def draw_launches(seed: int, architecture: str, count: int) -> list[Program]:
+    """Right programs that one device does one after the other: what orders them is their stream."""
+    launches: list[Program] = []
+    shape = replace(draw_shape(seed, 1), devices=1)
+    for turn in range(count):
+        memory = Memory(shape, seed)
+        for program in launches:
+            memory.launch(program.steps)
+        memory.begin()
+        launches.append(draw(seed + turn, architecture, memory=memory))
+    return launches

@@ -25,7 +25,7 @@ TIMEOUT_US = 12_500_000
 class Trial:
     seed: int  # of strict mode's schedule
     blocks: int
-    code: list[bytes]  # by device
+    code: list[list[bytes]]  # of each device, by launch
     memory: list[bytes]
 
 
@@ -48,29 +48,36 @@ class Machine:
         acl = self.acl
         if os.environ["AIVOPS_EMU_CHECK"] == "strict":
             acl.ok(acl.aivopsEmuBeginSchedule(ctypes.c_uint64(trial.seed)))
-        contexts, streams, code, memory = [], [], [], []
-        for device, (instructions, content) in enumerate(zip(trial.code, trial.memory, strict=True)):
+        contexts, streams = [], []
+        code: list[list[int]] = []
+        memory: list[int] = []
+        for device, (launches, content) in enumerate(zip(trial.code, trial.memory, strict=True)):
             contexts.append(self.context(device))
             # One that drops what comes behind a failure, and so tells of it at once.
             streams.append(acl.create_stream())
             acl.ok(acl.aclrtSetStreamFailureMode(streams[-1], ctypes.c_uint64(STOP_ON_FAILURE)))
-            for places, bytes_there in ((code, instructions), (memory, content)):
-                places.append(acl.malloc(len(bytes_there)))
-                acl.write(places[-1], bytes_there)
-        for context, stream, instructions in zip(contexts, streams, code, strict=True):
+            code.append([self.placed(instructions) for instructions in launches])
+            memory.append(self.placed(content))
+        for context, stream, placed in zip(contexts, streams, code, strict=True):
             acl.ok(acl.aclrtSetCurrentContext(context))
             function = acl.function(self.interpreter, "interpret")
-            arguments = pack("QQQ", instructions, memory[0], memory[-1])
-            acl.ok(acl.launch(function, trial.blocks, arguments, stream, batch=1, timeout_us=TIMEOUT_US))
+            for instructions in placed:
+                arguments = pack("QQQ", instructions, memory[0], memory[-1])
+                acl.ok(acl.launch(function, trial.blocks, arguments, stream, batch=1, timeout_us=TIMEOUT_US))
         result, message = self.wait(streams)
         found = []
-        for context, *places, content in zip(contexts, code, memory, trial.memory, strict=True):
+        for context, placed, place, content in zip(contexts, code, memory, trial.memory, strict=True):
             acl.ok(acl.aclrtSetCurrentContext(context))
-            found.append(acl.read(places[1], len(content)))
-            for place in places:
-                acl.free(place)
+            found.append(acl.read(place, len(content)))
+            for each in (*placed, place):
+                acl.free(each)
             acl.ok(acl.aclrtDestroyContext(context))
         return Outcome(result, message, found)
+
+    def placed(self, content: bytes) -> int:
+        place = self.acl.malloc(len(content))
+        self.acl.write(place, content)
+        return place
 
     def context(self, device: int) -> ctypes.c_void_p:
         context = ctypes.c_void_p()

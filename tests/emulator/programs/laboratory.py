@@ -26,18 +26,23 @@ Described = tuple[str, str, int, int]  # as a report has it: name, reading or wr
 
 
 def run(
-    toolkit: Path, binary: Path, architecture: str, check: str, programs: Iterable[tuple[Program, int]]
+    toolkit: Path, binary: Path, architecture: str, check: str, runs: Iterable[tuple[list[Program], int]]
 ) -> list[Outcome]:
-    """Each with a seed for its schedule, all in one process."""
-    trials = [
-        Trial(
-            seed,
-            program.shape.blocks,
-            [encode(program.steps, program.shape, device) for device in range(program.shape.devices)],
-            [content.tobytes() for content in first_content(program.shape, program.seed)],
+    """All in one process: each some launches, on the memory of the first, with a seed for their schedule."""
+    trials = []
+    for launches, seed in runs:
+        shape = launches[0].shape
+        trials.append(
+            Trial(
+                seed,
+                shape.blocks,
+                [
+                    [encode(program.steps, shape, device) for program in launches]
+                    for device in range(shape.devices)
+                ],
+                [content.tobytes() for content in first_content(shape, launches[0].seed)],
+            )
         )
-        for program, seed in programs
-    ]
     ran = subprocess.run(
         [sys.executable, "-m", "emulator.programs.experiment", toolkit, binary],
         input=pickle.dumps(trials),
@@ -61,14 +66,13 @@ def run(
     return outcomes
 
 
-def complaint_about_right(program: Program, outcome: Outcome) -> str:
+def complaint_about_right(launches: list[Program], outcome: Outcome) -> str:
     if outcome.code != 0:
         return f"{outcome.code}: {outcome.message}"
-    memory = Memory(program.shape, program.seed)
-    for step in program.steps:
-        memory.do(step.block, step.instruction)
+    memory = Memory(launches[0].shape, launches[0].seed)
+    for program in launches:
+        memory.launch(program.steps)
     for device, content in enumerate(outcome.memory):
-        # A flag has been set once; its value is all that is known of the bytes behind it.
         wrong = np.flatnonzero(np.frombuffer(content, np.uint8) != memory.gm[device])
         if len(wrong):
             return f"device {device} differs in {len(wrong)} bytes, first in byte {wrong[0]}"

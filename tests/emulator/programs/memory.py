@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from emulator.programs.instructions import (
@@ -16,10 +18,12 @@ from emulator.programs.instructions import (
     Instruction,
     Scalar,
     Shape,
+    Step,
     Vector,
 )
 
 Bytes = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[Any]
 LARGEST_HALF = 65504
 
 
@@ -41,9 +45,19 @@ def first_content(shape: Shape, seed: int) -> list[Bytes]:
 
 class Memory:
     def __init__(self, shape: Shape, seed: int) -> None:
+        self.shape = shape
         self.gm = first_content(shape, seed)
-        self.ub = [np.zeros(shape.poll_scratch, np.uint8) for _ in range(shape.all_blocks)]
-        self.registers = [[0] * 4 for _ in range(shape.all_blocks)]
+        self.begin()
+
+    def begin(self) -> None:
+        """Blocks start with nothing."""
+        self.ub = [np.zeros(self.shape.poll_scratch, np.uint8) for _ in range(self.shape.all_blocks)]
+        self.registers = [[0] * 4 for _ in range(self.shape.all_blocks)]
+
+    def launch(self, steps: list[Step]) -> None:
+        self.begin()
+        for step in steps:
+            self.do(step.block, step.instruction)
 
     def do(self, block: int, instruction: Instruction) -> None:
         if isinstance(instruction, Copy):
@@ -96,6 +110,20 @@ class Memory:
         after = before + operand if copy.atomic == 1 else np.maximum(before, operand)
         to[:] = after.view(np.uint8)
 
+    @staticmethod
+    def computed(vector: Vector, wide: list[Numbers], exact: type[np.float32 | np.int64]) -> Numbers:
+        result = wide[0] if wide else np.full(vector.count, vector.scalar, exact)
+        match vector.name:
+            case "Adds":
+                result = result + exact(vector.scalar)
+            case "Muls":
+                result = result * exact(vector.scalar)
+            case "Add":
+                result = result + wide[1]
+            case "Max":
+                result = np.maximum(result, wide[1])
+        return result
+
     def compute(self, ub: Bytes, vector: Vector) -> None:
         size = vector.count * SIZES[vector.type]
         sources = [ub[at : at + size].copy().view(vector.type) for at in vector.sources]
@@ -103,19 +131,8 @@ class Memory:
         wide = [source.astype(exact) for source in sources]
         if not all(np.isfinite(source).all() for source in wide):
             raise NoNumberError
-        match vector.name:
-            case "Adds":
-                result = wide[0] + exact(vector.scalar)
-            case "Muls":
-                result = wide[0] * exact(vector.scalar)
-            case "Add":
-                result = wide[0] + wide[1]
-            case "Max":
-                result = np.maximum(wide[0], wide[1])
-            case "Duplicate":
-                result = np.full(vector.count, vector.scalar, exact)
-            case _:
-                result = wide[0]
+        with np.errstate(over="ignore"):
+            result = self.computed(vector, wide, exact)
         if vector.to_type.startswith("float"):
             limit = LARGEST_HALF if vector.to_type == "float16" else float(np.finfo(np.float32).max)
             if not (np.abs(result) < limit).all():

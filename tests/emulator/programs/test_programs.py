@@ -5,13 +5,13 @@ delays; strict mode says nothing of right ones, and names what clashes once some
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from emulator.conftest import KernelCompiler
-from emulator.programs.drawing import Program, draw
+from emulator.programs.drawing import Program, draw, draw_launches
+from emulator.programs.experiment import Outcome
 from emulator.programs.laboratory import (
     SOCS,
     complaint_about_right,
@@ -32,15 +32,15 @@ class Interpreter:
     binary: Path
     architecture: str
 
-    def complaints(self, check: str, programs: Iterable[tuple[Program, int]]) -> list[str]:
-        """About right programs, each with the seed of its schedule."""
-        trials = list(programs)
-        outcomes = run(self.toolkit, self.binary, self.architecture, check, trials)
-        return [
-            f"program {program.seed} in schedule {seed}: {complaint}"
-            for (program, seed), outcome in zip(trials, outcomes, strict=True)
-            if (complaint := complaint_about_right(program, outcome))
-        ]
+    def run(self, check: str, runs: list[tuple[list[Program], int]]) -> list[Outcome]:
+        return run(self.toolkit, self.binary, self.architecture, check, runs)
+
+    def check_right(self, check: str, runs: list[tuple[list[Program], int]]) -> None:
+        assert [
+            f"program {launches[0].seed} in schedule {seed}: {complaint}"
+            for (launches, seed), outcome in zip(runs, self.run(check, runs), strict=True)
+            if (complaint := complaint_about_right(launches, outcome))
+        ] == []
 
 
 @pytest.fixture(scope="module", params=SOCS)
@@ -60,14 +60,22 @@ def interpreter(
 
 def check_right(interpreter: Interpreter, check: str, seeds: range, schedules: int = 1) -> None:
     programs = [draw(seed, interpreter.architecture) for seed in seeds]
-    trials = [(program, program.seed + turn) for program in programs for turn in range(schedules)]
-    assert interpreter.complaints(check, trials) == []
+    interpreter.check_right(
+        check, [([program], program.seed + turn) for program in programs for turn in range(schedules)]
+    )
+
+
+def check_launches(interpreter: Interpreter, check: str, seeds: range) -> None:
+    """Three launches in a row, for which nobody waits between them."""
+    interpreter.check_right(
+        check, [(draw_launches(seed, interpreter.architecture, 3), seed) for seed in seeds]
+    )
 
 
 def check_passing_through(interpreter: Interpreter, check: str, seeds: range) -> None:
     """Large copies, which pass the caches by, and small pieces of GM that are read again."""
     programs = [draw(seed, interpreter.architecture, scale=16, polls_data=True) for seed in seeds]
-    assert interpreter.complaints(check, [(program, 0) for program in programs]) == []
+    interpreter.check_right(check, [([program], 0) for program in programs])
 
 
 def check_wrong(interpreter: Interpreter, seeds: range, each: int) -> None:
@@ -77,18 +85,12 @@ def check_wrong(interpreter: Interpreter, seeds: range, each: int) -> None:
         program = draw(seed, interpreter.architecture)
         groups = program.groups
         programs += [program.without(group) for group in groups[:: max(1, len(groups) // each)]]
-    outcomes = run(
-        interpreter.toolkit,
-        interpreter.binary,
-        interpreter.architecture,
-        "strict",
-        [(program, program.seed) for program in programs],
-    )
+    outcomes = interpreter.run("strict", [([program], program.seed) for program in programs])
     complaints, wrong = [], 0
     for program, outcome in zip(programs, outcomes, strict=True):
         clashing = lacking(program, surely=False)
         if not clashing:  # it was not needed
-            complaint = complaint_about_right(program, outcome)
+            complaint = complaint_about_right([program], outcome)
         elif lacking(program, surely=True):
             wrong += 1
             complaint = complaint_about_wrong(program, clashing, outcome)
@@ -103,16 +105,18 @@ def check_wrong(interpreter: Interpreter, seeds: range, each: int) -> None:
 
 @pytest.mark.parametrize("check", ["on", "off"])
 def test_memory_holds_what_numpy_says(interpreter: Interpreter, check: str) -> None:
-    check_right(interpreter, check, range(150))
+    check_right(interpreter, check, range(100))
+    check_launches(interpreter, check, range(20))
     check_passing_through(interpreter, check, range(30))
 
 
 def test_strict_mode_has_nothing_to_say_of_right_programs(interpreter: Interpreter) -> None:
-    check_right(interpreter, "strict", range(150), schedules=3)
+    check_right(interpreter, "strict", range(100), schedules=3)
+    check_launches(interpreter, "strict", range(20))
 
 
 def test_strict_mode_names_what_nothing_orders(interpreter: Interpreter) -> None:
-    check_wrong(interpreter, range(70), each=5)
+    check_wrong(interpreter, range(60), each=5)
 
 
 @pytest.mark.long
@@ -122,5 +126,7 @@ def test_many_programs(interpreter: Interpreter, first: int) -> None:
     check_right(interpreter, "on", seeds)
     check_right(interpreter, "off", seeds)
     check_right(interpreter, "strict", seeds, schedules=8)
+    for check in ("on", "strict"):
+        check_launches(interpreter, check, seeds)
     check_passing_through(interpreter, "on", seeds)
     check_wrong(interpreter, seeds, each=12)
