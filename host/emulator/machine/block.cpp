@@ -43,11 +43,10 @@ void unmap_guarded(uint8_t* usable, size_t bytes) {
 void run_block(void* argument) {
     Block& block = *static_cast<Block*>(argument);
     block.own_stack.arrive(block.scheduler_stack);
+    block.in_machine.store(false, std::memory_order_relaxed);
     block.run->call_entry();
-    {
-        InMachine inside(block);
-        block.run->check_end(block);
-    }
+    block.in_machine.store(true, std::memory_order_relaxed);
+    block.run->check_end(block);
     give_way(block, BlockState::kFinished);
 }
 
@@ -237,7 +236,7 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.pipe_object = nullptr;
     block.run = &run;
     block.state = BlockState::kReady;
-    block.in_machine.store(false, std::memory_order_relaxed);
+    block.in_machine.store(true, std::memory_order_relaxed); // until its entry is called
     block.in_copy.store(false, std::memory_order_relaxed);
     block.atomic = AIVOPS_EMU_ATOMIC_NONE;
     block.atomic_type = AIVOPS_EMU_TYPE_NONE;

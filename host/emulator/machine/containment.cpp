@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -83,6 +84,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         }
     }
     if (ours) {
+        block->in_machine.store(true, std::memory_order_relaxed); // another signal may be waiting for this one's return
         last_fault = {signal, reinterpret_cast<Address>(info->si_addr), behind(interrupted_instruction(context))};
         block->state = BlockState::kFaulted;
         block->own_stack.leave_for(block->scheduler_stack);
@@ -137,6 +139,16 @@ class AlternateStack {
     stack_t previous_{};
 };
 
+// What the thread that drives a device has had of a processor: on a busy machine it may be long in coming.
+int64_t processor_ns(const Device& device) {
+    clockid_t clock{};
+    timespec time{};
+    if (pthread_getcpuclockid(device.engine_thread(), &clock) != 0 || clock_gettime(clock, &time) != 0) {
+        return 0;
+    }
+    return int64_t{time.tv_sec} * 1000 * 1000 * 1000 + time.tv_nsec;
+}
+
 // Ends blocks that run on without giving way and without progress.
 void watch() {
     block_signals_of_the_process();
@@ -144,7 +156,7 @@ void watch() {
         Block* block = nullptr;
         uint64_t switches = 0;
         uint64_t progress = 0;
-        int64_t since = 0;
+        int64_t since = 0; // of the processor's time
     };
     std::vector<Seen> seen(machine().device_count());
     while (true) {
@@ -164,7 +176,7 @@ void watch() {
             }
             const uint64_t switches = device.switches();
             const uint64_t progress = device.progress().load(std::memory_order_relaxed);
-            const int64_t now = now_ns();
+            const int64_t now = processor_ns(device);
             if (block != last.block || switches != last.switches || progress != last.progress) {
                 last = {block, switches, progress, now};
             } else if (int64_t limit = device.running_timeout_ns(); limit != 0 && now - last.since > limit) {

@@ -173,6 +173,31 @@ print("done")
 """
 
 
+INTERRUPTED = """
+import sys, signal, threading
+sys.path.insert(0, sys.argv[1])
+from emulator.acl_api import Acl, pack
+from pathlib import Path
+acl = Acl(Path(sys.argv[2]))
+acl.set_device(0)
+binary = acl.load(Path(sys.argv[3]))
+over = threading.Event()
+def interrupt():  # the thread that drives the device, as the watchdog does when a kernel must end
+    while not over.is_set():
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGURG)
+threading.Thread(target=interrupt).start()
+for round in range(int(sys.argv[4])):
+    acl.ok(acl.launch(acl.function(binary, "endless"), 1, pack("Q", 0), timeout_us=1000))
+    found = acl.synchronize()
+    assert found == 507034, (round, found, acl.message())
+    acl.message()
+    acl.ok(acl.launch(acl.function(binary, "empty"), 48, pack("Q", 0), batch=1))
+    acl.ok(acl.synchronize())
+over.set()
+print("done")
+"""
+
+
 LAUNCHES = """
 import sys, os
 sys.path.insert(0, sys.argv[1])
@@ -206,6 +231,14 @@ def test_launches_leave_nothing_behind(toolkit: Path, kernels: Path, launches: i
 @pytest.mark.parametrize("rounds", [40, pytest.param(1000, marks=pytest.mark.long)])
 def test_faulting_and_endless_kernels_leave_nothing_behind(toolkit: Path, kernels: Path, rounds: int) -> None:
     output = run_in_process(CONTAINMENT, toolkit, kernels, rounds, AIVOPS_EMU_TIMEOUT_INTERVAL_US="1000")
+    assert output == "done\n"
+
+
+@pytest.mark.parametrize("rounds", [60, pytest.param(1000, marks=pytest.mark.long)])
+def test_a_kernel_that_must_end_may_be_told_so_more_than_once(
+    toolkit: Path, kernels: Path, rounds: int
+) -> None:
+    output = run_in_process(INTERRUPTED, toolkit, kernels, rounds, AIVOPS_EMU_TIMEOUT_INTERVAL_US="1000")
     assert output == "done\n"
 
 
