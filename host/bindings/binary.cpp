@@ -31,11 +31,15 @@ void register_binary(nb::module_& m) {
         .def_prop_ro("kernel_names", &Binary::kernel_names)
         .def("get_kernel", &Binary::get_kernel, "name"_a);
 
-    nb::class_<KernelSet>(m, "KernelSet", "The kernels that a package ships.")
+    nb::class_<KernelSet>(m, "KernelSet", "The kernels that a package ships, from `load_kernels()`.")
         .def_static("open", &KernelSet::open, "toolkit"_a, "folder"_a, nb::rv_policy::reference)
         .def_prop_ro("folder", [](const KernelSet& self) { return self.folder(); })
         .def_prop_ro("kernel_names", &KernelSet::kernel_names)
-        .def("get_kernel", &KernelSet::get_kernel, "name"_a);
+        .def("get_kernel", &KernelSet::get_kernel, "name"_a)
+        .def("__repr__", [](const KernelSet& self) {
+            return "<aivops.KernelSet of " + kernel_binary::counted(self.kernel_names().size(), "kernel") + " at " +
+                   self.folder().string() + ">";
+        });
 }
 
 } // namespace aivops::bindings

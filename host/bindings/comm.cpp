@@ -1,6 +1,7 @@
 // Communicators of aivops; aivops._communicator wraps them for arrays.
 #include "register.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "communicator.h"
 #include "python_bootstrap.h"
 #include "types.h"
@@ -75,13 +76,12 @@ void register_comm(nb::module_& m) {
             "operation"_a, "type"_a, "count"_a, nb::kw_only(), "reduction"_a, "root"_a, "peer"_a, "counts"_a,
             "algorithm"_a, "blocks"_a, "timeout"_a.none(), "type_name"_a);
 
-    nb::class_<Plan>(m, "Plan", "How a call runs.")
+    nb::class_<Plan>(m, "Plan", "How a call runs: `Communicator.plan()` and `Communicator.last_plan` tell it.")
         .def_prop_ro(
             "algorithm", [](const Plan& self) { return self.algorithm->name; }, "E.g. \"two_shots\".")
         .def_ro("blocks", &Plan::blocks, "Vector cores that it takes on every rank.")
         .def("__repr__", [](const Plan& self) {
-            return "<aivops.Plan " + self.algorithm->name + " on " + std::to_string(self.blocks) +
-                   (self.blocks == 1 ? " block>" : " blocks>");
+            return "<aivops.Plan " + self.algorithm->name + " on " + kernel_binary::counted(self.blocks, "block") + ">";
         });
 
     nb::class_<Communicator>(m, "Communicator", "One rank of a group.")

@@ -47,7 +47,7 @@ void register_device(nb::module_& m) {
         .def_prop_ro("memory", &Device::memory, "Free and total bytes of device memory.")
         .def_prop_ro("max_timeout", &Device::max_timeout, "Longest time limit of a kernel, in seconds.")
         .def("effective_timeout", &Device::effective_timeout, "timeout"_a = nb::none(),
-             "Seconds that a launch with this time limit gets.")
+             "Seconds that a launch with this time limit gets: rounded up to the device's units, 4.29 s as a rule.")
         .def("synchronize", &Device::synchronize, "timeout"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
              "Wait for everything on this device and raise what failed.")
         .def(

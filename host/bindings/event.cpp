@@ -4,6 +4,7 @@
 #include "aivops/dispatch/event.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -18,7 +19,9 @@ void register_event(nb::module_& m) {
         .def("query", &Event::query, "Whether the stream has come past it.")
         .def("synchronize", &Event::synchronize, "timeout"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
              "Wait until the stream has come past it.")
-        .def("elapsed_since", &Event::elapsed_since, "start"_a, "Seconds from `start` to this event.");
+        .def("elapsed_since", &Event::elapsed_since, "start"_a, "Seconds from `start` to this event.")
+        .def("__repr__",
+             [](const Event& self) { return "<aivops.Event on device " + std::to_string(self.device().id()) + ">"; });
 }
 
 } // namespace aivops::bindings

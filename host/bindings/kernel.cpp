@@ -99,7 +99,7 @@ void call_prepared(SharedLaunch& self, const nb::args& arguments) {
 } // namespace
 
 void register_kernel(nb::module_& m) {
-    nb::class_<Parameter>(m, "Parameter", "One parameter of a kernel.")
+    nb::class_<Parameter>(m, "Parameter", "One parameter of a kernel, as `Kernel.parameters` lists them.")
         .def_ro("name", &Parameter::name, "Empty when the source does not name it.")
         .def_ro("offset", &Parameter::offset)
         .def_ro("size", &Parameter::bytes)
@@ -111,15 +111,21 @@ void register_kernel(nb::module_& m) {
                    ", size=" + std::to_string(self.bytes) + ", kind='" + std::string(kind_name(self.kind)) + "')";
         });
 
-    nb::class_<SharedLaunch>(m, "PreparedLaunch", "A launch made ready once and queued many times.")
+    nb::class_<SharedLaunch>(m, "PreparedLaunch",
+                             "A launch made ready once by `Kernel.prepare()` and queued many times.")
         .def("__call__", &call_prepared, nb::sig("def __call__(self, *args: object) -> None"),
              "Queue it. Arguments, when given, replace all of the prepared ones.")
         .def("__setitem__", &set_argument, "parameter"_a, "value"_a.none(), "Replace one argument, by index or name.")
         .def_prop_ro("blocks", [](SharedLaunch& self) { return self.get().blocks(); })
         .def_prop_ro("kernel", [](SharedLaunch& self) { return self.get().kernel(); })
-        .def_prop_ro("stream", [](SharedLaunch& self) { return self.get().stream(); });
+        .def_prop_ro("stream", [](SharedLaunch& self) { return self.get().stream(); })
+        .def("__repr__", [](SharedLaunch& self) {
+            return "<aivops.PreparedLaunch of " + self.get().kernel().name() + " on " +
+                   kernel_binary::counted(self.get().blocks(), "block") + ">";
+        });
 
-    nb::class_<Kernel>(m, "Kernel", "A kernel of a binary.")
+    nb::class_<Kernel>(m, "Kernel",
+                       "A kernel of a binary, from `Binary.get_kernel()` or `load_kernels(package).get_kernel()`.")
         .def_prop_ro("name", &Kernel::name)
         .def_prop_ro("type", &Kernel::type, "K_TYPE_AIV, ...; empty when the binary does not say.")
         .def_prop_ro(

@@ -35,7 +35,7 @@ void register_launch(nb::module_& m) {
             "__init__",
             [](LaunchConfig* self, std::optional<std::int64_t> blocks, const std::string& schedule, Timeout timeout) {
                 if (blocks && (*blocks < 1 || *blocks > detail::kMaxBlocks)) {
-                    throw InvalidValueError("LaunchConfig: " + std::to_string(*blocks) + " blocks; give 1 to " +
+                    throw InvalidValueError("LaunchConfig: blocks is " + std::to_string(*blocks) + "; give 1 to " +
                                             std::to_string(detail::kMaxBlocks) + ", or None for every vector core");
                 }
                 if (timeout) {
@@ -53,7 +53,7 @@ void register_launch(nb::module_& m) {
             "None: every vector core that the stream may use.")
         .def_prop_ro("schedule", &schedule_name)
         .def_ro("timeout", &LaunchConfig::timeout,
-                "Seconds; None: the smaller of 1800 and the device's maximum; inf: never.")
+                "Seconds, rounded up by the device; None: the smaller of 1800 and its maximum; inf: never.")
         .def("__repr__", [](const LaunchConfig& self) {
             const std::string timeout = self.timeout ? std::to_string(*self.timeout) : "None";
             return "LaunchConfig(blocks=" + (self.blocks != 0 ? std::to_string(self.blocks) : "None") + ", schedule='" +

@@ -17,10 +17,14 @@ REPLACEMENTS = [
 
 
 class Generator(StubGen):
-    """Leaves out the last overload of every function, which is for calls that fit none (misuse.cpp)."""
+    """Leaves out what misuse.cpp adds: the last overload of every function, for calls that fit none, and the
+    constructors of what Python cannot make.
+    """
 
     def put_nb_func(self, fn: Any, name: str | None = None, is_classmethod: bool = False) -> None:
         signatures = fn.__nb_signature__
+        if name == "__init__" and len(signatures) == 1:
+            return
         if len(signatures) > 1:  # what gets and sets properties has none
             signatures = signatures[:-1]
         for signature in signatures:

@@ -1,6 +1,6 @@
 // Calls whose arguments fit no binding. nanobind answers them with a list of its signatures; here every function gets a
-// last overload, taken when the real ones have refused, that says which argument is wrong (aivops._misuse has the
-// words).
+// last overload, taken when the real ones have refused, that says which argument is wrong, and every class that Python
+// cannot make a constructor that says where its objects come from (aivops._misuse has the words).
 #include "misuse.h"
 
 #include "aivops/error.h"
@@ -40,6 +40,8 @@ namespace aivops::bindings {
 
 namespace {
 
+constexpr const char* kMethod = "nanobind.nb_method";
+
 [[noreturn]] void refuse(nb::handle scope, const std::string& name, nb::handle self, const nb::args& arguments,
                          const nb::kwargs& keywords) {
     nb::module_::import_("aivops._misuse").attr("refuse_call")(scope, name, self, arguments, keywords);
@@ -63,15 +65,27 @@ void add_last_overload(nb::handle scope, const char* name, bool is_method) {
     }
 }
 
+void add_refusing_constructor(nb::handle scope) {
+    nb::cpp_function_def(
+        [scope](nb::handle, const nb::args&, const nb::kwargs&) {
+            nb::module_::import_("aivops._misuse").attr("refuse_making")(scope);
+        },
+        nb::scope(scope), nb::name("__init__"), nb::is_method(), "args"_a, "kwargs"_a);
+}
+
 void refuse_in_words(nb::handle scope) {
     const nb::dict members = nb::cast<nb::dict>(nb::module_::import_("builtins").attr("dict")(scope.attr("__dict__")));
     for (const auto [key, member] : members) {
         const std::string kind = nb::type_name(member.type()).c_str();
-        if (kind == "nanobind.nb_func" || kind == "nanobind.nb_method") {
-            add_last_overload(scope, nb::cast<std::string>(key).c_str(), kind == "nanobind.nb_method");
+        if (kind == "nanobind.nb_func" || kind == kMethod) {
+            add_last_overload(scope, nb::cast<std::string>(key).c_str(), kind == kMethod);
         } else if (nb::isinstance<nb::type_object>(member)) {
             refuse_in_words(member);
         }
+    }
+    // A class without a constructor has Python's slot there.
+    if (nb::type_check(scope) && std::string(nb::type_name(members["__init__"].type()).c_str()) != kMethod) {
+        add_refusing_constructor(scope);
     }
 }
 

@@ -20,11 +20,11 @@ void register_toolkit(nb::module_& m) {
         .def_rw("device_nodes", &ToolkitSearch::device_nodes)
         .def_rw("standard_roots", &ToolkitSearch::standard_roots);
 
-    nb::class_<ToolkitChoice>(m, "ToolkitChoice", "A toolkit's root and what decided for it.")
+    nb::class_<ToolkitChoice>(m, "ToolkitChoice", "A toolkit's root and what decided for it, from `select_toolkit()`.")
         .def_ro("root", &ToolkitChoice::root)
         .def_ro("reason", &ToolkitChoice::reason);
 
-    nb::class_<ToolkitInfo>(m, "ToolkitInfo", "What a toolkit says of itself on disk.")
+    nb::class_<ToolkitInfo>(m, "ToolkitInfo", "What a toolkit says of itself on disk: `Toolkit.info`.")
         .def_ro("root", &ToolkitInfo::root)
         .def_ro("name", &ToolkitInfo::name)
         .def_ro("version", &ToolkitInfo::version)
@@ -34,7 +34,8 @@ void register_toolkit(nb::module_& m) {
           "AIVOPS_TOOLKIT, else ASCEND_HOME_PATH, else the emulated toolkit.");
     m.def("read_toolkit_info", &read_toolkit_info, "root"_a);
 
-    nb::class_<Toolkit>(m, "Toolkit", "A toolkit in use by this process.")
+    nb::class_<Toolkit>(m, "Toolkit",
+                        "A toolkit in use by this process: `Toolkit.open()` and `Device.toolkit` give it.")
         .def_static("open", &Toolkit::open, "root"_a, nb::rv_policy::reference,
                     "Open the toolkit at `root`, or return it when it is open.")
         .def_prop_ro("root", [](const Toolkit& self) { return self.root(); })

@@ -1,5 +1,6 @@
 #include "collective.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "types.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void check_call(const Collective& call, uint32_t size) {
     }
     const uint64_t most = std::max(call.count, sum(call.counts.begin(), static_cast<uint32_t>(call.counts.size())));
     if (most > kMaxCount) {
-        refuse(call, std::to_string(most) + " elements, expected at most " + std::to_string(kMaxCount));
+        refuse(call, kernel_binary::counted(most, "element") + ", expected at most " + std::to_string(kMaxCount));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "communicator.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "types.h"
 
 #include <aivops/window_layout.h>
@@ -25,7 +26,7 @@ void require_bytes(const Collective& call, const char* what, const Buffer& buffe
                    const Device& device) {
     if (buffer.bytes() != bytes || buffer.device() != device) {
         throw InvalidValueError(std::string(name_of(call.operation)) + "(): " + what + " is a " + buffer.describe() +
-                                ", expected " + std::to_string(bytes) + " bytes on device " +
+                                ", expected " + kernel_binary::counted(bytes, "byte") + " on device " +
                                 std::to_string(device.id()));
     }
 }
@@ -33,8 +34,9 @@ void require_bytes(const Collective& call, const char* what, const Buffer& buffe
 uint32_t lanes_for(const Peers& peers, const Terms& terms) {
     const uint32_t lanes = std::min(peers.vector_cores(), kMaxLanes);
     if (terms.blocks > lanes) {
-        throw InvalidValueError("Communicator: " + std::to_string(terms.blocks) + " blocks, but a device has " +
-                                std::to_string(lanes) + " vector cores for them to run at the same time");
+        throw InvalidValueError("Communicator: " + kernel_binary::counted(terms.blocks, "block") +
+                                ", but a device has " + kernel_binary::counted(lanes, "vector core") +
+                                " for them to run at the same time");
     }
     return lanes;
 }
@@ -60,8 +62,9 @@ void require_in_place(const Collective& call, const Buffer& input, const Buffer&
     if (input.bytes() != output.bytes()) {
         own = gathers ? "this rank's own part of out as x" : "this rank's own part of x as out";
     }
-    throw InvalidValueError(std::string(name_of(call.operation)) + "(): out and x share " + std::to_string(shared) +
-                            " bytes at different places; pass buffers that share no memory, or " + own);
+    throw InvalidValueError(std::string(name_of(call.operation)) + "(): out and x share " +
+                            kernel_binary::counted(shared, "byte") +
+                            " at different places; pass buffers that share no memory, or " + own);
 }
 
 std::string kernel_name(const Algorithm& algorithm, const Collective& call, bool sends) {

@@ -1,5 +1,6 @@
 #include "exchange.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "failure.h"
 
 #include <exception>
@@ -27,7 +28,7 @@ std::vector<std::string> exchange(Bootstrap& bootstrap, const std::function<std:
     }
     if (all.size() != bootstrap.size()) {
         throw InvalidValueError("Bootstrap: all_gather() returned " + std::to_string(all.size()) +
-                                " parts, expected one for each of " + std::to_string(bootstrap.size()) + " ranks");
+                                " parts, expected one for each of " + kernel_binary::counted(bootstrap.size(), "rank"));
     }
     for (size_t rank = 0; rank < all.size(); ++rank) {
         if (all[rank].empty() || (all[rank].front() != kPrepared && all[rank].front() != kFailed)) {

@@ -1,5 +1,6 @@
 #include "peers.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "exchange.h"
 #include "process.h"
 
@@ -40,7 +41,7 @@ std::string introduce(const Bootstrap& bootstrap, const Device& device, const Te
     const uint32_t size = bootstrap.size();
     if (size == 0 || size > kMaxRanks || bootstrap.rank() >= size) {
         throw InvalidValueError("Communicator: rank " + std::to_string(bootstrap.rank()) + " of " +
-                                std::to_string(size) + " ranks, expected 1 to " + std::to_string(kMaxRanks) +
+                                kernel_binary::counted(size, "rank") + ", expected 1 to " + std::to_string(kMaxRanks) +
                                 " of them, numbered from 0");
     }
     device.effective_timeout(terms.timeout); // refuses what the device cannot count

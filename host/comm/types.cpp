@@ -1,5 +1,7 @@
 #include "types.h"
 
+#include "aivops/kernel_binary/counted.h"
+
 #include "algorithm.h"
 
 #include <aivops/error.h>
@@ -119,7 +121,7 @@ std::string describe(const Call& call) {
     case Operator::kAllGatherV:
     case Operator::kReduceScatterV:
     case Operator::kAllToAllV:
-        text.append(" of ").append(name_of(call.type)).append(" with counts of digest ");
+        text.append(" of ").append(name_of(call.type)).append(", counts and rows with the check sum ");
         text.append(std::to_string(call.count));
         break;
     default:
@@ -150,7 +152,7 @@ std::string describe(const Call& call) {
         break;
     }
     text.append(", algorithm ").append(algorithm_name(call.operation, call.algorithm));
-    return text.append(", ").append(std::to_string(call.blocks)).append(" blocks");
+    return text.append(", ").append(kernel_binary::counted(call.blocks, "block"));
 }
 
 } // namespace aivops

@@ -1,5 +1,7 @@
 #include "window.h"
 
+#include "aivops/kernel_binary/counted.h"
+
 #include <aivops/window_layout.h>
 
 #include <array>
@@ -13,8 +15,9 @@ uint64_t bytes_of_lane(uint64_t bytes, uint32_t lanes, uint32_t ranks) {
     const uint64_t least = uint64_t(ranks) * kGrainBytes;
     if (lane_bytes < least) {
         throw InvalidValueError("window_bytes is " + std::to_string(bytes) + ", expected at least " +
-                                std::to_string(least * kStages * lanes) + " for " + std::to_string(ranks) +
-                                " ranks with " + std::to_string(lanes) + " vector cores each");
+                                std::to_string(least * kStages * lanes) + " for " +
+                                kernel_binary::counted(ranks, "rank") + " with " +
+                                kernel_binary::counted(lanes, "vector core") + " each");
     }
     return lane_bytes;
 }

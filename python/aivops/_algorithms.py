@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from . import _core, _toolkit
 from ._binary import load_kernels
-from .errors import InvalidValueError
+from ._misuse import require_kind, require_whole, shown
+from ._numbers import MOST_RANKS
+from .errors import InvalidTypeError, InvalidValueError
 
 _ANY_BYTES = 2**64 - 1
-_MOST_RANKS = 64
 _LONGEST_NAME = 64  # messages of all ranks name it
 _ARCHITECTURES = ("dav-c220-vec", "dav-c310-vec")
 
@@ -22,7 +23,7 @@ def register_algorithm(
     kernels: str,
     kernel: str,
     types: Sequence[str],
-    ranks: tuple[int, int] = (1, 64),
+    ranks: tuple[int, int] = (1, MOST_RANKS),
     nbytes: tuple[int, int | None] = (0, None),
     architectures: Sequence[str] = (),
     registered: bool = False,
@@ -46,21 +47,29 @@ def register_algorithm(
     :param preferred: it is chosen wherever all this holds, without being asked for
     :raises InvalidValueError: the name is taken or none, a kernel is missing, or no call could use it
     """
+    require_kind("register_algorithm(): operation", operation, str, "the name of a collective")
+    require_kind("register_algorithm(): name", name, str, "a name")
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise InvalidValueError(
             f"register_algorithm({operation!r}): the name is {reprlib.repr(name)}, expected 1 to "
             f"{_LONGEST_NAME} printable characters"
         )
     what = f"register_algorithm({operation!r}, {name!r})"
-    least, most = nbytes
-    if not types or ranks[0] > ranks[1] or (most is not None and least > most):
-        raise InvalidValueError(
-            f"{what}: no call could ever use it: types are {list(types)}, ranks {ranks}, nbytes {nbytes}"
-        )
-    if ranks[0] < 1 or ranks[1] > _MOST_RANKS:
-        raise InvalidValueError(f"{what}: ranks are {ranks}, expected 1 to {_MOST_RANKS}")
-    if least < 0 or max(least, most or 0) > _ANY_BYTES:
+    require_kind(f"{what}: kernel", kernel, str, "what the names of kernels begin with")
+    types = _names(f"{what}: types", types)
+    architectures = _names(f"{what}: architectures", architectures)
+    fewest, most = _range(f"{what}: ranks", ranks)
+    least, longest = _range(f"{what}: nbytes", nbytes)
+    for flag, value in (("registered", registered), ("in_place", in_place), ("preferred", preferred)):
+        require_kind(f"{what}: {flag}", value, bool, "True or False")
+    if fewest < 1 or most > MOST_RANKS:
+        raise InvalidValueError(f"{what}: ranks are {ranks}, expected 1 to {MOST_RANKS}")
+    if least < 0 or max(least, longest) > _ANY_BYTES:
         raise InvalidValueError(f"{what}: nbytes are {nbytes}, expected 0 to 2**64-1, or None for any number")
+    if not types or fewest > most or least > longest:
+        raise InvalidValueError(
+            f"{what}: no call could ever use it: types are {types}, ranks {ranks}, nbytes {nbytes}"
+        )
     unknown = [name for name in architectures if name not in _ARCHITECTURES]
     if unknown:
         raise InvalidValueError(
@@ -68,7 +77,7 @@ def register_algorithm(
         )
     kernel_set = load_kernels(kernels, toolkit=_toolkit.current())
     has = set(kernel_set.kernel_names)
-    missing = [entry for entry in _core.algorithm_kernels(operation, kernel, list(types)) if entry not in has]
+    missing = [entry for entry in _core.algorithm_kernels(operation, kernel, types) if entry not in has]
     if missing:
         raise InvalidValueError(
             f"{what}: kernels at {kernel_set.folder} have no {', '.join(missing)}; "
@@ -79,11 +88,27 @@ def register_algorithm(
         name,
         kernels=kernel_set,
         kernel=kernel,
-        types=list(types),
-        ranks=ranks,
-        bytes=(least, _ANY_BYTES if most is None else most),
-        architectures=list(architectures),
+        types=types,
+        ranks=(fewest, most),
+        bytes=(least, longest),
+        architectures=architectures,
         registered=registered,
         in_place=in_place,
         preferred=preferred,
     )
+
+
+def _names(what: str, names: Sequence[str]) -> list[str]:
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise InvalidTypeError(f"{what} is {shown(names)}, expected a list of names")
+    for name in names:
+        require_kind(f"an entry of {what}", name, str, "a name")
+    return list(names)
+
+
+def _range(what: str, given: tuple[int, int | None]) -> tuple[int, int]:
+    """Fewest and most; None as the latter is any number of bytes."""
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 2:
+        raise InvalidTypeError(f"{what} is {reprlib.repr(given)}, expected the fewest and the most")
+    fewest, most = given
+    return require_whole(what, fewest), _ANY_BYTES if most is None else require_whole(what, most)

@@ -25,6 +25,9 @@ ELEMENT_TYPES = (
 )
 """What collectives have kernels for. numpy has no hifloat8; arrays of uint8 stand for it."""
 
+ARRAY_TYPES = ("bool", *ELEMENT_TYPES)
+"""What arrays may have. Kernels take bool for uint8."""
+
 
 def element_bytes(element_type: str) -> int:
     """Bytes of one element."""
@@ -82,7 +85,7 @@ def operand(call: str, x: Any, dtype: str | None, device: _core.Device) -> Opera
         foreign, x = x, _foreign.open_array(f"{call}: x", x, device)
         if isinstance(x, Buffer):
             return Operand(x, _element_type(call, x, dtype))
-    array = np.ascontiguousarray(x).reshape(np.shape(x))
+    array = _dtypes.contiguous(f"{call}: x", x)
     return Operand(array, _element_type(call, array, dtype), foreign)
 
 
@@ -116,6 +119,7 @@ def _fill(call: str, shape: tuple[int, ...], source: Any, out: Any, device: _cor
         raise InvalidValueError(
             f"{call}: out has shape {array.shape} and type {array.dtype}, expected {shape} and {source.dtype}"
         )
+    _dtypes.require_unmasked(f"{call}: out", array)
     if isinstance(array, np.ndarray) and not (array.flags.c_contiguous and array.flags.writeable):
         raise InvalidValueError(
             f"{call}: out is not a writable C-contiguous array; pass one, or copy the result"
@@ -140,18 +144,16 @@ def _element_type(call: str, array: Array | Buffer, dtype: str | None) -> str:
         name, width = str(array.dtype.name), array.dtype.itemsize
         _dtypes.require_native(call, array)
     if dtype is not None:
-        if dtype not in ELEMENT_TYPES:
-            raise InvalidValueError(f"{call}: dtype is {dtype!r}, expected one of {', '.join(ELEMENT_TYPES)}")
+        if dtype not in ARRAY_TYPES:
+            raise InvalidValueError(f"{call}: dtype is {dtype!r}, expected one of {', '.join(ARRAY_TYPES)}")
         if element_bytes(dtype) != width:
             raise InvalidValueError(
                 f"{call}: an element of dtype {dtype} has {counted(element_bytes(dtype), 'byte')}, "
                 f"of the array's {name} {width}"
             )
-        return dtype
-    if name == "bool":
-        return "uint8"
-    if name not in ELEMENT_TYPES:
+        name = dtype
+    elif name not in ARRAY_TYPES:
         raise InvalidTypeError(
-            f"{call}: no kernel for arrays of {name}, expected one of {', '.join(ELEMENT_TYPES)}"
+            f"{call}: no kernel for arrays of {name}, expected one of {', '.join(ARRAY_TYPES)}"
         )
-    return name
+    return "uint8" if name == "bool" else name

@@ -6,13 +6,13 @@ import math
 import operator
 import reprlib
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core, _dtypes
-from ._misuse import require_kind, require_whole, shown
+from ._misuse import refuse_copy, require_kind, require_whole, shown
 from ._words import counted
 from .errors import InvalidTypeError, InvalidValueError
 
@@ -41,6 +41,9 @@ class Buffer(_core.Memory):
     """A contiguous array in device memory. Slices share it; it is freed after the last of them, and not
     before launches that use it are done.
 
+    Nothing copies it to the host unless asked: numpy's functions and operators refuse it, see `to_numpy()`.
+    Two Buffers are equal when they are one object.
+
     :param shape: elements, or elements along each axis
     :param dtype: name of the element type, or a numpy type
     """
@@ -61,13 +64,23 @@ class Buffer(_core.Memory):
         return buffer
 
     def _describe(self, shape: int | Sequence[int], dtype: object) -> None:
-        self.shape = read_shape("Buffer", shape)
-        self.dtype = _dtypes.name_of(dtype)
+        self.__dict__.update(shape=read_shape("Buffer", shape), dtype=_dtypes.name_of(dtype))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("shape", "dtype"):
+            raise AttributeError(
+                f"Buffer: {name} cannot be set; reshape() and Buffer.borrow() give views of another kind"
+            )
+        super().__setattr__(name, value)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        refuse_copy(self, "pass to_numpy() on, or fill another Buffer by copy_from()")
 
     @classmethod
     def from_host(cls, device: _core.Device, array: npt.ArrayLike) -> Buffer:
         """A copy of a host array in device memory."""
-        source = _dtypes.contiguous(array)
+        source = _dtypes.contiguous("Buffer.from_host(): array", array)
+        _dtypes.require_native("Buffer.from_host()", source)
         buffer = cls(device, source.shape, source.dtype)
         buffer.copy_from(source)
         return buffer
@@ -119,9 +132,9 @@ class Buffer(_core.Memory):
             raise IndexError(f"Buffer: index {key} is outside its {counted(rows, 'row')}")
         return self._over(self.part(index * row_bytes, row_bytes), self.shape[1:], self.dtype)
 
-    def reshape(self, *shape: int) -> Buffer:
-        """The same memory under another shape of the same size."""
-        extents = read_shape("Buffer.reshape()", shape)
+    def reshape(self, *shape: int | Sequence[int]) -> Buffer:
+        """The same memory under another shape of the same size, one sequence or several numbers."""
+        extents = read_shape("Buffer.reshape()", shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
         if math.prod(extents) != math.prod(self.shape):
             raise InvalidValueError(f"Buffer: shape {self.shape} cannot become {extents}")
         return self._over(self, extents, self.dtype)
@@ -139,7 +152,8 @@ class Buffer(_core.Memory):
             return
         if stream is not None:
             raise InvalidTypeError("Buffer.copy_from: only a copy between buffers can be queued on a stream")
-        array = _dtypes.contiguous(source)
+        array = _dtypes.contiguous("Buffer.copy_from(): source", source)
+        _dtypes.require_native("Buffer.copy_from()", array)
         self._require_same(array.shape, _dtypes.name_of(array.dtype))
         self.read_host(_dtypes.as_bytes(array))
 
@@ -153,12 +167,21 @@ class Buffer(_core.Memory):
             out = np.empty(self.shape, _dtypes.numpy_dtype(self.dtype))
         else:
             require_kind("Buffer.to_numpy(): out", out, np.ndarray, "a numpy array or None")
+            _dtypes.require_unmasked("Buffer.to_numpy(): out", out)
             self._require_same(out.shape, _dtypes.name_of(out.dtype))
             _dtypes.require_native("Buffer.to_numpy", out)
             if not out.flags.c_contiguous or not out.flags.writeable:
                 raise InvalidValueError("Buffer.to_numpy: out must be contiguous and writable")
         self.write_host(_dtypes.as_bytes(out))
         return out
+
+    if not TYPE_CHECKING:  # to which it would say that numpy's functions take it
+
+        def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+            """numpy would else make an array of one object of it, without a word."""
+            raise InvalidTypeError(
+                "Buffer: numpy cannot reach device memory; buffer.to_numpy() makes a copy in host memory"
+            )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _core.DLPACK_DEVICE_TYPE, self.device.id

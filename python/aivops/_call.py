@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _arrays, _core
+from . import _arrays
 from ._arrays import Operand, Result
 from ._buffer import Buffer
+from ._core import Collective, Communicator, Device, Stream
 from ._misuse import require_blocks, require_kind, require_seconds, require_whole
 from ._work import Work
 from .errors import InvalidValueError
-
-if TYPE_CHECKING:
-    from ._collectives import Collectives
 
 
 class HowToRun(TypedDict, total=False):
     """What every collective takes by keyword."""
 
-    stream: _core.Stream | None
+    stream: Stream | None
     async_op: bool
     algorithm: str | None
     blocks: int | None
@@ -35,13 +33,35 @@ class Options(HowToRun, total=False):
     dtype: str | None
 
 
+class Caller(Protocol):
+    """The rank that calls."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def device(self) -> Device: ...
+
+    _core: Communicator
+
+    def _require_open(self) -> None: ...
+
+    def _remember(self, call: Collective, operation: str, x: Any, out: Any, op: str, root: int) -> None: ...
+
+    def _remember_queue(self, queue: Stream) -> None: ...
+
+
+_OPS = {"sum", "prod", "max", "min"}
 _KNOWN = {*HowToRun.__annotations__, *Options.__annotations__}
 
 
 class Call:
     """Checks options and arrays, then runs or queues the call."""
 
-    def __init__(self, comm: Collectives, operation: str, options: Options) -> None:
+    def __init__(self, comm: Caller, operation: str, options: Options) -> None:
         if not options.keys() <= _KNOWN:
             unknown = next(iter(options.keys() - _KNOWN))
             raise TypeError(f"Communicator.{operation}() got an unexpected keyword argument {unknown!r}")
@@ -65,8 +85,8 @@ class Call:
         if self._stream is not None:
             self._require_own(self._stream)
 
-    def _require_own(self, stream: _core.Stream) -> None:
-        require_kind(f"{self.name}: stream", stream, _core.Stream, "a Stream or None")
+    def _require_own(self, stream: Stream) -> None:
+        require_kind(f"{self.name}: stream", stream, Stream, "a Stream or None")
         comm = self._comm
         if stream.device != comm.device:
             raise InvalidValueError(
@@ -75,7 +95,7 @@ class Call:
             )
 
     @property
-    def queue(self) -> _core.Stream:
+    def queue(self) -> Stream:
         """Where the call is queued."""
         return self._comm._core.stream if self._stream is None else self._stream
 
@@ -127,10 +147,12 @@ class Call:
         root: int = 0,
         peer: int = 0,
         counts: Sequence[int] = (),
-    ) -> _core.Collective:
+    ) -> Collective:
         """What all ranks must agree on, and how this one wants it."""
         require_kind(f"{self.name}: op", op, str, "sum, prod, max or min")
-        return _core.Collective(
+        if op not in _OPS:
+            raise InvalidValueError(f"{self.name}: op is {op!r}, expected sum, prod, max or min")
+        return Collective(
             "send/recv" if self._operation in ("send", "recv") else self._operation,
             like.element_type,
             count,
@@ -146,7 +168,7 @@ class Call:
 
     def perform(
         self,
-        call: _core.Collective,
+        call: Collective,
         source: Operand | None,
         result: Result | None,
         lengths: npt.NDArray[np.int64] | None = None,

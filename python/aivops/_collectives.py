@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +16,7 @@ from ._buffer import Buffer, read_shape
 from ._call import Call, HowToRun, Options
 from ._misuse import MOST_BYTES, require_blocks, require_kind, require_whole, shown
 from ._words import counted
-from .errors import AclError, InvalidTypeError, InvalidValueError, PeerFailedError
+from .errors import AclError, CallMismatchError, InvalidTypeError, InvalidValueError, PeerFailedError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,7 +43,8 @@ class Collectives:
     - `stream` and `async_op`: where it is queued (None means a stream of its own), and whether to return a
       `Work` at once, whose `wait()` gives the result;
     - `algorithm` and `blocks`: how to run it, where the table is not to decide. The result is the same;
-    - `timeout` in seconds: None means the communicator's, `inf` never;
+    - `timeout` in seconds: None means the communicator's, `inf` never. The device counts in
+      units of its own, 4.29 s as a rule, and rounds up: `device.effective_timeout()` tells to what;
     - `dtype`, the element type of arrays that numpy has no type for: "hifloat8" in arrays of uint8.
     """
 
@@ -139,7 +140,8 @@ class Collectives:
         if not source.shape:
             raise InvalidValueError("all_gather_v(): x is a scalar, expected at least one axis")
         own, *inner = source.shape
-        rows = self._counts(call, self._ask(np.int64(own), options) if counts is None else counts)
+        lengths = self._ask(call, [own], prod(inner), options)[:, 0] if counts is None else counts
+        rows = self._counts(call, lengths)
         if rows[self.rank] != own:
             raise InvalidValueError(
                 f"all_gather_v(): x has length {own}, but counts[{self.rank}] is {rows[self.rank]}"
@@ -210,7 +212,7 @@ class Collectives:
         ranks ask each other first.
         """
         call = Call(self, "all_to_all_v", options)
-        if not hasattr(parts, "__len__"):
+        if not hasattr(parts, "__len__") or isinstance(parts, (Mapping, Set)):
             raise InvalidTypeError(f"{call.name}: parts is {shown(parts)}, expected a list of arrays")
         if len(parts) != self.size:
             found = counted(len(parts), "part")
@@ -222,14 +224,14 @@ class Collectives:
                 f"{call.name}: the parts have shapes {[o.shape for o in operands]} and types "
                 f"{[str(o.array.dtype) for o in operands]}; they may differ on axis 0 only"
             )
-        sent = np.array([o.shape[0] for o in operands], np.int64)
-        matrix = _lengths(call, self._ask(sent, options) if counts is None else counts)
-        if matrix.shape != (self.size, self.size) or (matrix < 0).any() or (matrix[self.rank] != sent).any():
+        sent = [o.shape[0] for o in operands]
+        inner = operands[0].shape[1:]
+        matrix = _lengths(call, self._ask(call, sent, prod(inner), options) if counts is None else counts)
+        if matrix.shape != (self.size, self.size) or (matrix[self.rank] != sent).any():
             raise InvalidValueError(
                 f"{call.name}: counts are {matrix.tolist()}, expected {self.size} rows of {self.size} "
-                f"with row {self.rank} equal to the lengths {sent.tolist()}"
+                f"with row {self.rank} equal to the lengths {sent}"
             )
-        inner = operands[0].shape[1:]
         received = matrix[:, self.rank]
         source = self._join(call, operands)
         result = call.result((int(received.sum()), *inner), source)
@@ -240,9 +242,15 @@ class Collectives:
         if self._repeat("broadcast", x, out, options, root=root):
             return out
         call = Call(self, "broadcast", options)
+        is_root = call.is_root(root)
+        if x is None and not is_root:
+            raise InvalidTypeError(
+                "broadcast(): x is None on a rank other than root, expected an array of the shape and type "
+                "of root's, such as numpy.empty(shape, dtype)"
+            )
         source = call.operand(x)
         result = call.result(source.shape, source, out)
-        given = source if call.is_root(root) else None
+        given = source if is_root else None
         return call.run(source, given, result, source.count, root=root)
 
     def scatter(
@@ -363,9 +371,20 @@ class Collectives:
             )
         return buffer
 
-    def _ask(self, own: Any, options: Options) -> Any:
-        """What every rank says of itself, at once, even where the call itself is queued."""
-        return self.all_gather(own, timeout=options.get("timeout"))
+    def _ask(self, call: Call, lengths: Sequence[int], row: int, options: Options) -> npt.NDArray[np.int64]:
+        """Every rank's lengths, at once, even where the call itself is queued; `row` is the same on all."""
+        own = np.array([*lengths, row], np.int64)
+        asked: npt.NDArray[np.int64] = self.all_gather(own, timeout=options.get("timeout"))
+        first, *others = asked[:, -1].tolist()
+        for rank, other in enumerate(others, 1):
+            if other != first:
+                error = CallMismatchError(
+                    f"{call.name}: a row of rank 0 has {counted(first, 'element')}, of rank {rank} {other}; "
+                    "shapes may differ on axis 0 only"
+                )
+                error.rank, error.peer = self.rank, rank if row == first else 0
+                raise error
+        return asked[:, :-1]
 
     def _join(self, call: Call, operands: Sequence[Operand]) -> Operand:
         """The parts one after the other, where they are."""
@@ -386,7 +405,7 @@ class Collectives:
     def _counts(self, call: Call, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Checked lengths by rank."""
         rows = _lengths(call, counts)
-        if rows.shape != (self.size,) or (rows < 0).any():
+        if rows.shape != (self.size,):
             raise InvalidValueError(
                 f"{call.name}: counts are {rows.tolist()}, expected {self.size} lengths, one per rank"
             )
@@ -416,6 +435,8 @@ def _lengths(call: Call, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
         lengths = np.asarray(None)
     if lengths.size and lengths.dtype.kind not in "iu":
         raise InvalidValueError(f"{call.name}: counts are {reprlib.repr(counts)}, expected whole numbers")
+    if (lengths < 0).any():
+        raise InvalidValueError(f"{call.name}: counts are {lengths.tolist()}, expected lengths of 0 or more")
     if lengths.sum(dtype=np.float64) > _MOST_ROWS:
         raise InvalidValueError(f"{call.name}: counts are {reprlib.repr(counts)}, more than any memory holds")
     return lengths.astype(np.int64, copy=False)

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 from . import _core, _toolkit
 from ._binary import load_kernels
@@ -14,7 +14,7 @@ from ._bootstrap import MEETING_SECONDS, Bootstrap, MpiBootstrap
 from ._buffer import Buffer
 from ._collectives import Collectives
 from ._launchers import find_local_rank, find_place
-from ._misuse import require_kind, require_seconds, require_whole, shown
+from ._misuse import refuse_copy, require_kind, require_seconds, require_whole, shown
 from ._rendezvous import Rendezvous
 from ._terms import require_terms
 from .errors import Error, InvalidTypeError, describe
@@ -31,7 +31,8 @@ class Communicator(Collectives):
     `Device`, by default the rank's number. `window_bytes` is the memory per rank through which messages pass
     (longer ones pass in pieces), `blocks` fixes the number of blocks of every launch; both are equal on all
     ranks. `timeout` (seconds) bounds every wait for a peer: None is the smaller of 1 800 s and what the
-    device can, `inf` never. `kernels` names the package that ships the collectives.
+    device can, `inf` never; the device rounds it up to units of its own (`Device.effective_timeout()`).
+    `kernels` names the package that ships the collectives.
     """
 
     def __init__(
@@ -193,6 +194,9 @@ class Communicator(Collectives):
         """Makes it usable again, if done on all ranks while none is in a call."""
         self._ended = ""
         self._core.recover()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        refuse_copy(self, "every rank makes its own, see from_env()")
 
     def __repr__(self) -> str:
         return f"<aivops.Communicator rank {self.rank} of {self.size}>"

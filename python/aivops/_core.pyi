@@ -26,7 +26,7 @@ class ToolkitSearch:
     def standard_roots(self, arg: Sequence[str | os.PathLike[str]], /) -> None: ...
 
 class ToolkitChoice:
-    """A toolkit's root and what decided for it."""
+    """A toolkit's root and what decided for it, from `select_toolkit()`."""
 
     @property
     def root(self) -> pathlib.Path: ...
@@ -34,7 +34,7 @@ class ToolkitChoice:
     def reason(self) -> str: ...
 
 class ToolkitInfo:
-    """What a toolkit says of itself on disk."""
+    """What a toolkit says of itself on disk: `Toolkit.info`."""
 
     @property
     def root(self) -> pathlib.Path: ...
@@ -51,7 +51,9 @@ def select_toolkit(search: ToolkitSearch) -> ToolkitChoice:
 def read_toolkit_info(root: str | os.PathLike[str]) -> ToolkitInfo: ...
 
 class Toolkit:
-    """A toolkit in use by this process."""
+    """
+    A toolkit in use by this process: `Toolkit.open()` and `Device.toolkit` give it.
+    """
 
     @staticmethod
     def open(root: str | os.PathLike[str]) -> Toolkit:
@@ -120,7 +122,9 @@ class Device:
         """Longest time limit of a kernel, in seconds."""
 
     def effective_timeout(self, timeout: float | None = None) -> float:
-        """Seconds that a launch with this time limit gets."""
+        """
+        Seconds that a launch with this time limit gets: rounded up to the device's units, 4.29 s as a rule.
+        """
 
     def synchronize(self, timeout: float | None = None) -> None:
         """Wait for everything on this device and raise what failed."""
@@ -145,6 +149,8 @@ class Event:
 
     def elapsed_since(self, start: Event) -> float:
         """Seconds from `start` to this event."""
+
+    def __repr__(self) -> str: ...
 
 class Stream:
     """A queue of work on one device."""
@@ -243,13 +249,13 @@ class LaunchConfig:
     @property
     def timeout(self) -> float | None:
         """
-        Seconds; None: the smaller of 1800 and the device's maximum; inf: never.
+        Seconds, rounded up by the device; None: the smaller of 1800 and its maximum; inf: never.
         """
 
     def __repr__(self) -> str: ...
 
 class Parameter:
-    """One parameter of a kernel."""
+    """One parameter of a kernel, as `Kernel.parameters` lists them."""
 
     @property
     def name(self) -> str:
@@ -266,7 +272,7 @@ class Parameter:
     def __repr__(self) -> str: ...
 
 class PreparedLaunch:
-    """A launch made ready once and queued many times."""
+    """A launch made ready once by `Kernel.prepare()` and queued many times."""
 
     def __call__(self, *args: object) -> None:
         """Queue it. Arguments, when given, replace all of the prepared ones."""
@@ -280,9 +286,12 @@ class PreparedLaunch:
     def kernel(self) -> Kernel: ...
     @property
     def stream(self) -> Stream: ...
+    def __repr__(self) -> str: ...
 
 class Kernel:
-    """A kernel of a binary."""
+    """
+    A kernel of a binary, from `Binary.get_kernel()` or `load_kernels(package).get_kernel()`.
+    """
 
     @property
     def name(self) -> str: ...
@@ -337,7 +346,7 @@ class Binary:
     def get_kernel(self, name: str) -> Kernel: ...
 
 class KernelSet:
-    """The kernels that a package ships."""
+    """The kernels that a package ships, from `load_kernels()`."""
 
     @staticmethod
     def open(toolkit: Toolkit, folder: str | os.PathLike[str]) -> KernelSet: ...
@@ -346,6 +355,7 @@ class KernelSet:
     @property
     def kernel_names(self) -> list[str]: ...
     def get_kernel(self, name: str) -> Kernel: ...
+    def __repr__(self) -> str: ...
 
 class KernelBinary:
     """The bytes of a kernel binary. They are read, never loaded or run."""
@@ -435,7 +445,9 @@ class Collective:
     ) -> None: ...
 
 class Plan:
-    """How a call runs."""
+    """
+    How a call runs: `Communicator.plan()` and `Communicator.last_plan` tell it.
+    """
 
     @property
     def algorithm(self) -> str:

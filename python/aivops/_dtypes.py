@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidTypeError
+from ._misuse import shown
+from .errors import InvalidTypeError, InvalidValueError
 
 
 class _Type(NamedTuple):
@@ -101,11 +102,24 @@ def require_native(call: str, array: npt.NDArray[Any]) -> None:
         )
 
 
-def contiguous(array: npt.ArrayLike) -> npt.NDArray[Any]:
-    """The array itself, or a contiguous copy of it."""
-    made = np.asarray(array)
-    require_native("Buffer", made)
-    return made if made.flags.c_contiguous else np.ascontiguousarray(made)
+def require_unmasked(what: str, array: object) -> None:
+    """Refuses arrays that leave elements out: nobody would get to know which."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise InvalidTypeError(
+            f"{what} is a masked array, and masks are not passed on; pass x.filled(value) or x.data"
+        )
+
+
+def contiguous(what: str, array: Any) -> npt.NDArray[Any]:
+    """The array itself, or a contiguous copy of it. `what` begins errors: "all_gather(): x"."""
+    require_unmasked(what, array)
+    try:
+        made = np.asarray(array)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidValueError(f"{what} is no array: {error}") from None
+    if made.dtype.hasobject and made is not array:
+        raise InvalidTypeError(f"{what} is {shown(array)}, expected an array")
+    return made if made.flags.c_contiguous else np.ascontiguousarray(made).reshape(made.shape)
 
 
 def as_bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

@@ -8,13 +8,15 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from types import TracebackType
-from typing import TypeVar
+from typing import NoReturn, SupportsIndex, TypeVar
 
 from . import _core, _toolkit
 from ._bootstrap import MEETING_SECONDS, LocalBootstrap, LocalMeeting
 from ._communicator import Communicator
-from ._misuse import require_whole, shown
+from ._misuse import refuse_copy, require_whole, shown
+from ._numbers import MOST_RANKS
 from ._terms import require_terms
+from ._words import counted
 from .errors import ForkError, InvalidTypeError, InvalidValueError, PeerFailedError, describe
 
 Result = TypeVar("Result")
@@ -27,8 +29,8 @@ class LocalGroup:
 
     `window_bytes` is the memory per rank through which messages pass (longer ones pass in pieces), `blocks`
     fixes the number of blocks of every launch, and `timeout` (seconds) bounds every wait for a peer: None is
-    the smaller of 1 800 s and what the device can, `inf` never. `kernels` names the package that ships the
-    collectives.
+    the smaller of 1 800 s and what the device can, `inf` never; the device rounds it up to units of its own
+    (`Device.effective_timeout()`). `kernels` names the package that ships the collectives.
     """
 
     def __init__(
@@ -41,12 +43,13 @@ class LocalGroup:
         kernels: str = "aivops",
     ) -> None:
         require_terms("LocalGroup", None, window_bytes, blocks, timeout)
+        size = require_whole("LocalGroup: size", size, 1, MOST_RANKS)
         toolkit = _toolkit.current()
-        size = require_whole("LocalGroup: size", size)
-        if not 1 <= size <= toolkit.device_count:
+        if size > toolkit.device_count:
+            more = "; AIVOPS_EMU_DEVICES gives more" if toolkit.machine.startswith("emulated-") else ""
             raise InvalidValueError(
-                f"LocalGroup: {shown(size)} ranks, expected 1 to {toolkit.device_count}, the number of "
-                "devices; every rank needs a device of its own"
+                f"LocalGroup: size is {size}, expected 1 to {toolkit.device_count}, the number of devices: "
+                f"every rank needs a device of its own{more}"
             )
         devices = [_core.Device(rank) for rank in range(size)]
         self._meeting = LocalMeeting(size)
@@ -200,6 +203,16 @@ class LocalGroup:
             for comm in self._communicators:
                 comm._close_alone(reason)
             self._communicators.clear()
+
+    def __repr__(self) -> str:
+        return (
+            f"<aivops.LocalGroup of {counted(self.size, 'rank')}>"
+            if self.size
+            else "<aivops.LocalGroup, closed>"
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        refuse_copy(self, "every process makes its own")
 
     def __enter__(self) -> LocalGroup:
         return self

@@ -68,6 +68,11 @@ def require_kind(what: str, value: object, kinds: type | tuple[type, ...], expec
         raise InvalidTypeError(f"{what} is {shown(value)}, expected {expected}")
 
 
+def refuse_copy(owner: object, instead: str) -> NoReturn:
+    """Raises for what copy and pickle would make a second owner of."""
+    raise InvalidTypeError(f"{type(owner).__name__}: it can be neither copied nor pickled; {instead}")
+
+
 def refuse_call(
     scope: Any, name: str, owner: object, arguments: Sequence[object], keywords: Mapping[str, object]
 ) -> NoReturn:
@@ -91,6 +96,11 @@ def refuse_call(
         reason = TypeError("its arguments do not fit together")
     takes = ", ".join(_name_parameter(parameter) for parameter in parameters) or "nothing"
     raise InvalidTypeError(f"{call}: {reason}; it takes {takes}")
+
+
+def refuse_making(kind: type) -> NoReturn:
+    """Raises where objects come from that a call of their class does not give."""
+    raise InvalidTypeError(f"{kind.__name__}(): this does not make one. {kind.__doc__}")
 
 
 def _name_call(scope: Any, name: str, owner: object) -> str:

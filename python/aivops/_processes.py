@@ -9,7 +9,18 @@ import signal
 import subprocess
 from collections.abc import Callable
 
+from .errors import Error
+
 _PR_SET_PDEATHSIG = 1
+
+
+class CannotRunError(Error):
+    """A program cannot be started."""
+
+    def __init__(self, program: str, error: OSError) -> None:
+        super().__init__(f"{program} cannot be run: {error.strerror}")
+        self.status = 127 if isinstance(error, FileNotFoundError) else 126
+        """What shells exit with then."""
 
 
 def end_with_parent() -> Callable[[], None]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 from . import _core
+from ._misuse import refuse_copy
+from ._words import counted
 
 
 class Work:
@@ -41,3 +43,10 @@ class Work:
         if self._error is not None:
             raise self._error
         return self._result
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        refuse_copy(self, "pass on what wait() returns")
+
+    def __repr__(self) -> str:
+        state = "waited for" if self._finish is None else "not waited for yet"
+        return f"<aivops.Work: {self.algorithm} on {counted(self.blocks, 'block')}, {state}>"

@@ -1,12 +1,11 @@
 """pytest plugin: ``@pytest.mark.aiv(ranks=8, seeds=100)`` runs a test on emulated ranks by many schedules.
 
-Every pytest of the environment loads it, so it imports nothing of AivOps before a test has the mark.
+Every pytest of the environment loads it, so it imports nothing that does any work before a test has the mark.
 PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import inspect
 import os
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from _pytest.runner import runtestprotocol
 
+from ._numbers import DEVICES_OF_EMULATOR, MOST_RANKS, whole_number
+
 if TYPE_CHECKING:
     from ._local_group import LocalGroup
 
@@ -26,8 +27,6 @@ CHECK = "AIVOPS_EMU_CHECK"
 CHECKS_BY_SCHEDULES = {"late", "strict"}
 SEED = "AIVOPS_EMU_SEED"
 DEVICES = "AIVOPS_EMU_DEVICES"
-DEVICES_OF_EMULATOR = 8  # unless the variable says otherwise
-MOST_RANKS = 64  # of any group
 MOST_SEED = 2**64 - 1
 GROUP_OPTIONS = {"blocks", "kernels", "timeout", "window_bytes"}
 
@@ -59,37 +58,34 @@ class _Mark:
             raise pytest.UsageError(
                 f"{item.nodeid}: aiv({found}): expected ranks=, seeds=, {'=, '.join(sorted(GROUP_OPTIONS))}="
             )
-        numbers = all(isinstance(count, int) and count > 0 for count in (*counts, seeds))
-        if not counts or not numbers or max(counts) > MOST_RANKS:
+        if not counts or not all(isinstance(count, int) and 1 <= count <= MOST_RANKS for count in counts):
             raise pytest.UsageError(
-                f"{item.nodeid}: aiv(ranks={ranks!r}, seeds={seeds!r}): expected numbers from 1, for "
-                f"ranks up to {MOST_RANKS} or a list of them"
+                f"{item.nodeid}: aiv(ranks={ranks!r}): expected a number from 1 to {MOST_RANKS}, or a list "
+                "of them"
+            )
+        if not isinstance(seeds, int) or seeds < 1:
+            raise pytest.UsageError(
+                f"{item.nodeid}: aiv(seeds={seeds!r}): expected the number of schedules, from 1 on"
             )
         return cls(counts, is_list, seeds, options)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     options = parser.getgroup("aiv", "tests with the mark aiv, on emulated devices")
-    options.addoption("--aiv-seeds", type=_number_from(1), metavar="N", help="run each by N schedules")
-    options.addoption("--aiv-seed", type=_number_from(0), metavar="S", help="run each by this schedule only")
+    options.addoption(
+        "--aiv-seeds", type=lambda text: whole_number(text, 1), metavar="N", help="run each by N schedules"
+    )
+    options.addoption(
+        "--aiv-seed",
+        type=lambda text: whole_number(text, 0, MOST_SEED),
+        metavar="S",
+        help="run each by this schedule only",
+    )
     options.addoption(
         "--aiv-check",
         choices=["off", "on", "late", "strict"],
         help=f"what the emulator checks; late and strict have schedules (default: {CHECK}, else strict)",
     )
-
-
-def _number_from(least: int) -> Any:
-    def number(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= MOST_SEED:
-            raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least} to {MOST_SEED}")
-        return value
-
-    return number
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,13 +98,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    mark = _Mark.of(metafunc.definition)
+    try:
+        mark = _Mark.of(metafunc.definition)
+    except pytest.UsageError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     if mark is None or not mark.is_list:
         return
     if "aiv_ranks" not in metafunc.fixturenames:
-        raise pytest.UsageError(
+        pytest.fail(
             f"{metafunc.definition.nodeid}: aiv(ranks={list(mark.ranks)}): the test takes none of aiv_group, "
-            "aiv_comm and aiv_ranks, so it cannot tell them apart"
+            "aiv_comm and aiv_ranks, so it cannot tell them apart",
+            pytrace=False,
         )
     ids = [f"ranks{count}" for count in mark.ranks]
     metafunc.parametrize("aiv_ranks", mark.ranks, ids=ids, indirect=True)

@@ -172,6 +172,30 @@ def test_algorithms_that_make_no_sense(name: str, constraints: dict[str, Any], w
         )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"operation": 3}, "operation is 3, expected the name of a collective"),
+        ({"name": None}, "name is None, expected a name"),
+        ({"kernel": 3}, "kernel is 3, expected what the names of kernels begin with"),
+        ({"kernels": 3}, "package is 3, expected the name of a package"),
+        ({"types": "float32"}, "types is 'float32', expected a list of names"),
+        ({"types": 3}, "types is 3, expected a list of names"),
+        ({"types": [3]}, "types is 3, expected a name"),
+        ({"ranks": 4}, "ranks is 4, expected the fewest and the most"),
+        ({"ranks": (1, 2, 3)}, r"ranks is \(1, 2, 3\), expected the fewest and the most"),
+        ({"ranks": ("a", 2)}, "ranks is 'a', expected a whole number"),
+        ({"nbytes": (0, 1.5)}, "nbytes is 1.5, expected a whole number"),
+        ({"architectures": "dav-c220-vec"}, "architectures is 'dav-c220-vec', expected a list of names"),
+        ({"preferred": 1}, "preferred is 1, expected True or False"),
+    ],
+)
+def test_arguments_of_a_wrong_kind(arguments: dict[str, Any], words: str) -> None:
+    right = {"operation": "all_gather", "name": "ring", "kernels": "aivops", "kernel": "k", "types": ["int8"]}
+    with pytest.raises(aivops.InvalidTypeError, match=words):
+        aivops.register_algorithm(**right | arguments)
+
+
 RING = """
 import aivops
 import numpy as np

@@ -63,8 +63,9 @@ def test_demo_compares_types_and_counts_with_numpy() -> None:
     done = aivops_command("demo", "--counts", "0", "7", "1000")
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.endswith("  equal")]
-    assert len(lines) == 16 * 3
-    assert "all 48 lines equal numpy's, bit for bit" in done.stdout
+    assert len(lines) == 17 * 3
+    assert "all 51 lines equal numpy's, bit for bit" in done.stdout
+    assert sum(line.startswith("bool ") for line in lines) == 3
     assert "\r" not in done.stdout  # nothing for terminals in a pipe
     ratios = {line.split()[-2] for line in lines}
     assert ratios == {"-", "1.000"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 import threading
 import time
@@ -23,14 +25,47 @@ def test_results_come_in_rank_order(group_of: GroupOf) -> None:
     assert group_of(4).run(call) == [(rank, 4) for rank in range(4)]
 
 
+@pytest.mark.parametrize("use", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_there_is_one_owner(use: Callable[[object], object]) -> None:
+    with aivops.LocalGroup(2) as group:
+        works = group.run(lambda comm: comm.all_reduce(np.ones(4, np.float32), async_op=True))
+        for one, words in (
+            (group, "LocalGroup: it can be neither copied nor pickled; every process makes its own"),
+            (group.communicators[0], "Communicator: it can be neither copied nor pickled; every rank makes"),
+            (works[0], r"Work: it can be neither copied nor pickled; pass on what wait\(\) returns"),
+        ):
+            with pytest.raises(aivops.InvalidTypeError, match=words):
+                use(one)
+        for work in works:
+            work.wait()
+
+
+def test_what_is_shown() -> None:
+    with aivops.LocalGroup(2) as group:
+        assert repr(group) == "<aivops.LocalGroup of 2 ranks>"
+        assert repr(group.communicators[1]) == "<aivops.Communicator rank 1 of 2>"
+        works = group.run(lambda comm: comm.barrier(async_op=True, blocks=1))
+        assert repr(works[0]).endswith(" on 1 block, not waited for yet>")
+        works[0].wait()
+        assert repr(works[0]).endswith(" on 1 block, waited for>")
+        works[1].wait()
+    assert repr(group) == "<aivops.LocalGroup, closed>"
+
+
 def test_no_ranks() -> None:
-    with pytest.raises(ValueError, match=r"LocalGroup: 0 ranks, expected 1 to 8, the number of devices"):
+    with pytest.raises(ValueError, match="LocalGroup: size is 0, expected 1 to 64"):
         aivops.LocalGroup(0)
 
 
 def test_more_ranks_than_devices() -> None:
-    with pytest.raises(ValueError, match=r"LocalGroup: 9 ranks, expected 1 to 8, the number of devices"):
+    words = "LocalGroup: size is 9, expected 1 to 8, the number of devices: .*; AIVOPS_EMU_DEVICES gives more"
+    with pytest.raises(ValueError, match=words):
         aivops.LocalGroup(9)
+
+
+def test_more_ranks_than_any_group_has() -> None:
+    with pytest.raises(ValueError, match="LocalGroup: size is 65, expected 1 to 64"):
+        aivops.LocalGroup(65)
 
 
 def test_more_blocks_than_cores() -> None:
@@ -170,7 +205,11 @@ def test_a_closed_group_cannot_run() -> None:
 @pytest.mark.parametrize(
     ("array", "error", "text"),
     [
-        (np.zeros(3, np.complex64), TypeError, "no kernel for arrays of complex64, expected one of float16"),
+        (
+            np.zeros(3, np.complex64),
+            TypeError,
+            "no kernel for arrays of complex64, expected one of bool, float16",
+        ),
         (np.zeros(3, ">i4"), TypeError, "bytes are swapped"),
         (np.array(["a"]), TypeError, "no kernel for arrays of"),
     ],

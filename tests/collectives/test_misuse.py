@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -82,6 +83,7 @@ def interrupt_a_wait() -> None:
         ([3, 2**64], "expected whole numbers"),
         ([3, 2**62], "more than any memory holds"),
         ([3], "expected 2 lengths, one per rank"),
+        ([-1, 4], r"counts are \[-1, 4\], expected lengths of 0 or more"),
     ],
 )
 def test_counts_that_are_none(group_of: GroupOf, counts: list[Any], words: str) -> None:
@@ -94,6 +96,46 @@ def test_counts_that_are_none(group_of: GroupOf, counts: list[Any], words: str) 
             group_of(2).run(call)
     with pytest.raises(aivops.InvalidValueError, match="expected whole numbers"):
         group_of(2).run(lambda comm: comm.all_to_all_v([x, x], np.full((2, 2), 3.5)))
+
+
+def test_rows_of_different_sizes_are_told(group_of: GroupOf) -> None:
+    """Also where one call is queued: the ranks ask each other at once."""
+    for call in (
+        lambda comm, x: comm.all_gather_v(x),
+        lambda comm, x: comm.all_gather_v(x, async_op=True),
+        lambda comm, x: comm.all_to_all_v([x, x]),
+    ):
+        words = "a row of rank 0 has 3 elements, of rank 1 4; shapes may differ on axis 0 only"
+        with pytest.raises(aivops.CallMismatchError, match=words) as raised:
+            group_of(2).run(lambda comm, call=call: call(comm, np.ones((2, 3 + comm.rank))))
+        assert (raised.value.rank, raised.value.peer) in {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        (None, "all_reduce(): x is None, expected an array"),
+        ({}, "all_reduce(): x is a dict, expected an array"),
+        ([[1], [1, 2]], "all_reduce(): x is no array: "),
+        (np.ma.masked_less(np.arange(4.0), 2), "all_reduce(): x is a masked array"),
+        (np.ones(2, complex), "no kernel for arrays of complex128, expected one of bool, float16"),
+    ],
+    ids=["None", "dict", "ragged", "masked", "complex"],
+)
+def test_what_is_no_array(group_of: GroupOf, x: Any, words: str) -> None:
+    with pytest.raises((aivops.InvalidTypeError, aivops.InvalidValueError), match=re.escape(words)):
+        group_of(2).run(lambda comm: comm.all_reduce(x))
+
+
+def test_results_in_masked_arrays(group_of: GroupOf) -> None:
+    with pytest.raises(aivops.InvalidTypeError, match=r"all_reduce\(\): out is a masked array"):
+        group_of(2).run(lambda comm: comm.all_reduce(np.ones(4), out=np.ma.zeros(4)))
+
+
+def test_the_others_of_a_broadcast_pass_an_array_too(group_of: GroupOf) -> None:
+    words = "x is None on a rank other than root, expected an array of the shape and type of root's"
+    with pytest.raises(aivops.InvalidTypeError, match=words):
+        group_of(2).run(lambda comm: comm.broadcast(None if comm.rank else np.ones(4)))
 
 
 def overlapping_reduce(comm: aivops.Communicator) -> None:
@@ -280,7 +322,7 @@ HUGE = 10**400
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: aivops.LocalGroup(-1), "LocalGroup: -1 ranks, expected 1 to 8"),
+        (lambda: aivops.LocalGroup(-1), "LocalGroup: size is -1, expected 1 to 64"),
         (lambda: aivops.LocalGroup("2"), "LocalGroup: size is '2', expected a whole number"),
         (lambda: aivops.LocalGroup(2, timeout=HUGE), "LocalGroup: timeout is 1000.*, expected seconds"),
         (lambda: aivops.LocalGroup(2, timeout="1"), "LocalGroup: timeout is '1', expected seconds"),

@@ -227,7 +227,7 @@ def test_results_depend_on_neither_blocks_nor_window() -> None:
     [
         (lambda c: c.all_reduce(np.zeros(2, np.uint8)), ValueError, "no kernel folds uint8, expected one of float16, bfl"),
         (lambda c: c.all_reduce(np.zeros(2), "sum"), ValueError, "no kernel folds float64"),
-        (lambda c: c.all_reduce(np.zeros(2, "f"), "mean"), ValueError, "op is 'mean', expected one of sum, prod, max, min"),
+        (lambda c: c.all_reduce(np.zeros(2, "f"), "mean"), ValueError, "op is 'mean', expected sum, prod, max or min"),
         (lambda c: c.all_reduce(np.zeros(2, "f"), algorithm="ring"), ValueError, "'ring', expected one of one_shot, two_s"),
         (lambda c: c.reduce_scatter(np.zeros(3, "f")), ValueError, r"x has shape \(3,\), expected a first axis that 2 ranks"),
         (lambda c: c.all_to_all(np.zeros((3, 2))), ValueError, r"x has shape \(3, 2\), expected a first axis of 2"),

@@ -132,10 +132,22 @@ def test_a_kernel_set(device: aivops.Device, stream: aivops.Stream, make_set: Ma
     kernels.get_kernel("store").launch(stream, target, 9)
     stream.synchronize()
     assert target.to_numpy()[0] == 9
-    with pytest.raises(aivops.InvalidValueError, match="have no kernel echo for emulated-"):
+    with pytest.raises(
+        aivops.InvalidValueError, match=r"have no kernel echo for emulated-.*; they have store$"
+    ):
         kernels.get_kernel("echo")
     with pytest.raises(aivops.InvalidValueError, match=r"have no kernel stoer .*\(did you mean store\?\)"):
         kernels.get_kernel("stoer")
+
+
+def test_kernels_that_resemble_the_wrong_name_come_first() -> None:
+    kernels = aivops.load_kernels("aivops")
+    with pytest.raises(aivops.InvalidValueError) as raised:
+        kernels.get_kernel("all_gather_float")
+    shown, rest = str(raised.value).partition("; they have ")[2].split(" and ")
+    assert shown.split(", ")[0] == "aiv_all_gather_float"
+    assert [name for name in shown.split(", ") if name in kernels.kernel_names] == shown.split(", ")
+    assert rest == f"{len(kernels.kernel_names) - 12} more"
 
 
 def test_a_folder_of_kernels(device: aivops.Device, make_set: MakeSet) -> None:

@@ -1,7 +1,10 @@
 """Device memory as arrays: copies, slices, types, DLPack."""
 
+import copy
 import gc
+import pickle
 import weakref
+from collections.abc import Callable
 
 import aivops
 import ml_dtypes
@@ -83,6 +86,59 @@ def test_a_copy_takes_equal_shapes_and_types(device: aivops.Device, source: np.n
         buffer.copy_from(source)
     with pytest.raises(aivops.InvalidValueError, match=r"expected \(4,\) of int32, found"):
         buffer.copy_from(aivops.Buffer.from_host(device, source))
+
+
+def test_numpy_is_told_how_to_get_the_data(device: aivops.Device) -> None:
+    """Left alone it makes arrays of objects, which are equal to nothing."""
+    x = np.arange(4, dtype=np.float32)
+    buffer = aivops.Buffer.from_host(device, x)
+    uses: list[Callable[[], object]] = [
+        lambda: np.asarray(buffer),
+        lambda: np.array([buffer, buffer]),
+        lambda: buffer == x,
+        lambda: x != buffer,
+        lambda: x + buffer,
+        lambda: buffer * x,
+        lambda: np.testing.assert_array_equal(buffer, x),
+        lambda: aivops.Buffer.from_host(device, [buffer]),
+    ]
+    for use in uses:
+        with pytest.raises(aivops.InvalidTypeError, match=r"buffer.to_numpy\(\) makes a copy in host memory"):
+            use()
+    assert buffer == buffer  # noqa: PLR0124
+    assert buffer != aivops.Buffer.from_host(device, x)
+    assert {buffer: 1}[buffer] == 1
+
+
+def test_shape_and_type_stay(device: aivops.Device) -> None:
+    buffer = aivops.Buffer(device, (2, 6), "int32")
+    with pytest.raises(AttributeError, match=r"Buffer: shape cannot be set; reshape\(\)"):
+        buffer.shape = (3, 4)
+    with pytest.raises(AttributeError, match="Buffer: dtype cannot be set"):
+        buffer.dtype = "float32"
+    assert (buffer.shape, buffer.dtype) == ((2, 6), "int32")
+    assert buffer.reshape(3, 4).shape == buffer.reshape((3, 4)).shape == (3, 4)
+    assert buffer.reshape(12).shape == buffer.reshape([12]).shape == (12,)
+
+
+@pytest.mark.parametrize("use", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_copies_are_made_by_name(device: aivops.Device, use: Callable[[object], object]) -> None:
+    with pytest.raises(
+        aivops.InvalidTypeError, match="Buffer: it can be neither copied nor pickled; pass to_nu"
+    ):
+        use(aivops.Buffer(device, 4))
+
+
+def test_masks_are_not_dropped(device: aivops.Device) -> None:
+    masked = np.ma.masked_less(np.arange(4.0), 2)
+    buffer = aivops.Buffer(device, 4, "float64")
+    for use in (
+        lambda: aivops.Buffer.from_host(device, masked),
+        lambda: buffer.copy_from(masked),
+        lambda: buffer.to_numpy(masked),
+    ):
+        with pytest.raises(aivops.InvalidTypeError, match=r"is a masked array.*pass x.filled\(value\)"):
+            use()
 
 
 def test_copies_between_buffers(device: aivops.Device, stream: aivops.Stream) -> None:

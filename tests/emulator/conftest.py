@@ -1,4 +1,4 @@
-"""Fixtures of the emulated toolkit: its folder in the build tree, its compiler and linker as functions."""
+"""Fixtures of the emulated toolkit: its folder, its compiler and linker as functions."""
 
 import os
 import platform
@@ -8,18 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from aivops import get_toolkit_dir
 from emulator.acl_api import Acl
 
 ARCHITECTURES = ("dav-c220-vec", "dav-c310-vec")
 
 
 @pytest.fixture(scope="session")
-def toolkit(build_dir: Path) -> Path:
-    folder = build_dir / "toolkit"
-    assert (folder / "tools/ccec_compiler/bin/ccec").is_file(), (
-        f"{folder} has no ccec: build target aivops_ccec"
-    )
-    return folder
+def toolkit() -> Path:
+    """The installed one, which is also what aivops uses: a process cannot have another besides."""
+    return get_toolkit_dir()
 
 
 def recording(source: Path, binary: Path) -> tuple[object, ...]:
@@ -100,10 +98,15 @@ def compiler(toolkit: Path) -> KernelCompiler:
 
 
 @pytest.fixture(scope="session")
-def acl(toolkit: Path) -> Acl:
-    """The emulated runtime, loaded into this process with its default settings."""
-    assert (toolkit / "lib64/libacl_rt.so").is_file(), f"{toolkit} has no libacl_rt.so: build target acl_rt"
-    return Acl(toolkit)
+def acl(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Acl:
+    """The emulated runtime, loaded into this process with its default settings.
+
+    A copy under another name: tests of other subjects in this process have devices of their own.
+    """
+    folder = tmp_path_factory.mktemp("runtime") / "lib64"
+    folder.mkdir()
+    shutil.copy(toolkit / "lib64/libacl_rt.so", folder / "runtime_under_test.so")
+    return Acl(folder.parent, "runtime_under_test.so")
 
 
 @pytest.fixture(scope="session")

@@ -160,6 +160,8 @@ def test_more_ranks_than_the_emulator_has_devices() -> None:
         (["-n", "1", "--grace", "inf", "true"], "'inf': expected a number"),
         (["-n", "2"], "program"),
         (["-n", "x", "true"], "'x': expected a whole number from 1"),
+        (["-n", "65", "true"], "'65': expected a whole number from 1 to 64"),
+        (["-n", "100000", "true"], "'100000': expected a whole number from 1 to 64"),
         (["true"], "-n"),
     ],
 )
@@ -171,5 +173,11 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
 
 def test_a_program_that_is_not_there() -> None:
     done = run("-n", "2", "/no/such/program")
-    assert done.returncode == 1
+    assert done.returncode == 127
     assert "/no/such/program cannot be run: No such file or directory" in done.stderr
+
+
+def test_a_program_that_is_no_program() -> None:
+    done = run("-n", "2", "/dev/null")
+    assert done.returncode == 126
+    assert "/dev/null cannot be run: Permission denied" in done.stderr

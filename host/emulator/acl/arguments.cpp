@@ -1,4 +1,5 @@
 // Arguments built up one by one, for aclrtLaunchKernelWithConfig.
+#include "aivops/kernel_binary/counted.h"
 #include "errors.h"
 #include "launch.h"
 
@@ -88,7 +89,7 @@ aclError append(const char* function, Arguments& arguments, const void* bytes, s
         size > arguments.capacity - offset) {
         return fail(function, ACL_ERROR_RT_PARAM_INVALID,
                     "arguments take at most " + std::to_string(kMostParameters) + " parameters and " +
-                        std::to_string(arguments.capacity) + " bytes");
+                        aivops::kernel_binary::counted(arguments.capacity, "byte"));
     }
     std::memset(arguments.buffer + arguments.used, 0, offset - arguments.used);
     if (bytes != nullptr) {
@@ -199,7 +200,7 @@ aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtPa
     const size_t offset = (arguments->used + kParameterAlignment - 1) / kParameterAlignment * kParameterAlignment;
     if (offset > arguments->capacity || dataSize > arguments->capacity - offset) {
         return fail(__func__, ACL_ERROR_RT_PARAM_INVALID,
-                    "no room for " + std::to_string(dataSize) + " bytes behind the parameters");
+                    "no room for " + aivops::kernel_binary::counted(dataSize, "byte") + " behind the parameters");
     }
     parameter->data_offset = offset;
     arguments->used = offset + dataSize;

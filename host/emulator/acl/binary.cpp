@@ -1,4 +1,5 @@
 // Kernel binaries and their functions: loading, registering per device, asking.
+#include "aivops/kernel_binary/counted.h"
 #include "errors.h"
 #include "objects.h"
 
@@ -327,7 +328,7 @@ aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char*
     const std::string& text = function->kernel->name;
     if (maxLen <= text.size()) {
         return fail(__func__, ACL_ERROR_RT_PARAM_INVALID,
-                    "the name and its terminator need " + std::to_string(text.size() + 1) + " bytes");
+                    "the name and its terminator need " + aivops::kernel_binary::counted(text.size() + 1, "byte"));
     }
     std::memcpy(name, text.c_str(), text.size() + 1);
     return ACL_SUCCESS;
@@ -429,7 +430,8 @@ aclError aclrtFunctionGetParamInfo(const void* func, size_t paramIndex, size_t* 
     const auto& parameters = function->kernel->parameters;
     if (paramIndex >= parameters.size()) {
         return fail(__func__, ACL_ERROR_RT_PARAM_INVALID,
-                    "kernel " + function->kernel->name + " has " + std::to_string(parameters.size()) + " parameters");
+                    "kernel " + function->kernel->name + " has " +
+                        aivops::kernel_binary::counted(parameters.size(), "parameter"));
     }
     *paramOffset = parameters[paramIndex].offset;
     *paramSize = parameters[paramIndex].size;

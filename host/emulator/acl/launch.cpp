@@ -1,6 +1,7 @@
 // Launching kernels.
 #include "launch.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "errors.h"
 #include "limits.h"
 
@@ -147,7 +148,8 @@ aclError launch(const char* function, const std::shared_ptr<FunctionObject>& ker
     }
     if (blocks > UINT16_MAX) {
         const uint32_t cut = blocks & UINT16_MAX;
-        error = silent_danger(function, std::to_string(blocks) + " blocks are cut to 16 bits: " + std::to_string(cut));
+        error = silent_danger(function, aivops::kernel_binary::counted(blocks, "block") +
+                                            " are cut to 16 bits: " + std::to_string(cut));
         if (error != ACL_SUCCESS) {
             return error;
         }
@@ -155,17 +157,19 @@ aclError launch(const char* function, const std::shared_ptr<FunctionObject>& ker
     }
     const size_t size = device_arguments != nullptr ? device_arguments_size : arguments.size();
     if (size < kernel->kernel->bytes_read()) {
-        error = silent_danger(
-            function, "kernel " + kernel->kernel->name + " takes " + std::to_string(kernel->kernel->bytes_read()) +
-                          " bytes of arguments and gets " + std::to_string(size) + "; the rest is undefined");
+        error =
+            silent_danger(function, "kernel " + kernel->kernel->name + " takes " +
+                                        aivops::kernel_binary::counted(kernel->kernel->bytes_read(), "byte") +
+                                        " of arguments and gets " + std::to_string(size) + "; the rest is undefined");
         if (error != ACL_SUCCESS) {
             return error;
         }
     }
     if (attributes.batch && blocks > machine::soc().vector_cores) {
-        error = silent_danger(function, std::to_string(blocks) + " blocks in batch mode can never start on " +
-                                            std::to_string(machine::soc().vector_cores) +
-                                            " vector cores; the launch will time out");
+        error = silent_danger(function, aivops::kernel_binary::counted(blocks, "block") +
+                                            " in batch mode can never start on " +
+                                            aivops::kernel_binary::counted(machine::soc().vector_cores, "vector core") +
+                                            "; the launch will time out");
         if (error != ACL_SUCCESS) {
             return error;
         }
@@ -275,8 +279,8 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
         const aclrtPlaceHolderInfo& holder = placeHolderArray[index];
         if (holder.addrOffset >= argsSize || holder.dataOffset >= argsSize) {
             return fail(__func__, ACL_ERROR_RT_PARAM_INVALID,
-                        "placeholder " + std::to_string(index) + " lies behind the " + std::to_string(argsSize) +
-                            " bytes of arguments");
+                        "placeholder " + std::to_string(index) + " lies behind the " +
+                            aivops::kernel_binary::counted(argsSize, "byte") + " of arguments");
         }
         if (argsSize - holder.addrOffset < sizeof(uint64_t)) {
             return fail(__func__, ACL_ERROR_RT_PARAM_INVALID,

@@ -1,6 +1,7 @@
 // Limits: cores per thread, stream and device; timeouts.
 #include "limits.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "errors.h"
 #include "objects.h"
 
@@ -37,7 +38,7 @@ uint32_t hardware_cores(aclrtDevResLimitType type) {
 aclError check_value(const char* function, aclrtDevResLimitType type, uint32_t value) {
     return value <= hardware_cores(type) ? ACL_SUCCESS
                                          : fail(function, ACL_ERROR_RT_PARAM_INVALID,
-                                                std::to_string(value) + " cores are more than the " +
+                                                aivops::kernel_binary::counted(value, "core") + " are more than the " +
                                                     std::to_string(hardware_cores(type)) + " that the device has");
 }
 

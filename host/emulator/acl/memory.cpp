@@ -1,4 +1,5 @@
 // Memory of the devices and of the host: allocating, copying, filling, asking.
+#include "aivops/kernel_binary/counted.h"
 #include "errors.h"
 #include "objects.h"
 
@@ -51,9 +52,9 @@ aclError allocate(const char* function, void** devPtr, size_t size, bool padded)
     void* memory = arena.allocate(rounded, size);
     if (memory == nullptr) {
         return fail(function, ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    "device " + std::to_string(context->device) + " has no " + std::to_string(size) +
-                        " bytes left: " + std::to_string(arena.used()) + " of " + std::to_string(arena.capacity()) +
-                        " are used (AIVOPS_EMU_MEMORY)");
+                    "device " + std::to_string(context->device) + " has no " +
+                        aivops::kernel_binary::counted(size, "byte") + " left: " + std::to_string(arena.used()) +
+                        " of " + std::to_string(arena.capacity()) + " are used (AIVOPS_EMU_MEMORY)");
     }
     *devPtr = memory;
     return ACL_SUCCESS;
@@ -89,7 +90,7 @@ aclError check_side(const char* function, const char* name, const void* pointer,
     if (!range || !range->contains(address(pointer), count)) {
         return fail_check(function, ACL_ERROR_RT_PARAM_INVALID, machine::category_name(AIVOPS_EMU_MEMCHECK),
                           std::string(name) + " " + machine::describe_address(address(pointer)) + " has not " +
-                              std::to_string(count) + " bytes");
+                              aivops::kernel_binary::counted(count, "byte"));
     }
     return ACL_SUCCESS;
 }
@@ -252,7 +253,8 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
     }
     void* memory = nullptr;
     if (posix_memalign(&memory, kHostAlignment, size) != 0) {
-        return fail(__func__, ACL_ERROR_RT_MEMORY_ALLOCATION, "the host has no " + std::to_string(size) + " bytes");
+        return fail(__func__, ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    "the host has no " + aivops::kernel_binary::counted(size, "byte"));
     }
     *hostPtr = host_memory().add(std::shared_ptr<char>(static_cast<char*>(memory), std::free));
     return ACL_SUCCESS;

@@ -1,6 +1,7 @@
 // The standard collectives of hccl.h. Each says what this rank sends, receives and folds; all of them run on
 // operation.h.
 #include "acl/library_interface.h"
+#include "aivops/kernel_binary/counted.h"
 #include "communicator.h"
 #include "error.h"
 #include "hccl/hccl.h"
@@ -60,7 +61,8 @@ class Builder {
 
 uint64_t bytes_of(uint64_t count, HcclDataType type) {
     const uint64_t bytes = element_bytes(type);
-    require(count <= kMostBytes / bytes, HCCL_E_PARA, "a count of " + std::to_string(count) + " elements is too large");
+    require(count <= kMostBytes / bytes, HCCL_E_PARA,
+            "a count of " + aivops::kernel_binary::counted(count, "element") + " is too large");
     return count * bytes;
 }
 
@@ -74,8 +76,8 @@ void check_buffer(const char* name, const void* buffer, uint64_t bytes) {
     const std::optional<aivops::machine::Range> range = runtime::find_memory(address);
     require(range.has_value(), HCCL_E_PARA, std::string(name) + " is not device memory");
     require(range->contains(address, bytes), HCCL_E_PARA,
-            std::string(name) + " has " + std::to_string(range->end - address) + " bytes, the call needs " +
-                std::to_string(bytes));
+            std::string(name) + " has " + aivops::kernel_binary::counted(range->end - address, "byte") +
+                ", the call needs " + std::to_string(bytes));
 }
 
 const std::byte* at(const void* buffer, uint64_t bytes) {
@@ -124,7 +126,7 @@ void exchange(Builder& builder, const Call& call, const void* send_buffer, const
     check_buffer("recvBuf", receive_buffer, received.extent);
     const uint32_t own = builder.rank();
     require(sent.bytes[own] == received.bytes[own], HCCL_E_PARA,
-            "this rank sends itself " + std::to_string(sent.bytes[own]) + " bytes and receives " +
+            "this rank sends itself " + aivops::kernel_binary::counted(sent.bytes[own], "byte") + " and receives " +
                 std::to_string(received.bytes[own]));
     Operation& operation = builder.start(call);
     operation.copy(at(send_buffer, sent.offsets[own]), at(receive_buffer, received.offsets[own]), sent.bytes[own]);

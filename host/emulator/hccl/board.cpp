@@ -1,6 +1,7 @@
 #include "board.h"
 
 #include "acl/library_interface.h"
+#include "aivops/kernel_binary/counted.h"
 #include "error.h"
 #include "machine/ipc_life.h"
 
@@ -168,8 +169,8 @@ void Board::agree_on_size(uint32_t ranks) {
     const Layout layout(ranks);
     int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(layout.bytes));
     require(error == 0, HCCL_E_MEMORY,
-            "no " + std::to_string(layout.bytes) + " bytes of shared memory for a communicator of " +
-                std::to_string(ranks) + " ranks: " + std::strerror(error));
+            "no " + aivops::kernel_binary::counted(layout.bytes, "byte") + " of shared memory for a communicator of " +
+                aivops::kernel_binary::counted(ranks, "rank") + ": " + std::strerror(error));
     map(layout.bytes);
     size_ = ranks;
 }

@@ -1,6 +1,7 @@
 #include "engine_contexts.h"
 
 #include "acl/library_interface.h"
+#include "aivops/kernel_binary/counted.h"
 #include "error.h"
 #include "hccl/hccl_res.h"
 
@@ -67,7 +68,7 @@ void* EngineContexts::create(const char* tag, CommEngine engine, uint64_t bytes)
             "a context with tag '" + key.first + "' of engine " + std::to_string(engine) + " exists already");
     void* memory = on_device(engine) ? runtime::allocate(device_, bytes) : std::calloc(1, bytes);
     require(memory != nullptr, HCCL_E_MEMORY,
-            "no " + std::to_string(bytes) + " bytes left for the context '" + key.first + "'");
+            "no " + aivops::kernel_binary::counted(bytes, "byte") + " left for the context '" + key.first + "'");
     contexts_[key] = {memory, bytes};
     return memory;
 }
@@ -83,8 +84,8 @@ void EngineContexts::copy(const char* tag, CommEngine engine, const void* from, 
     std::lock_guard lock(mutex_);
     const Context& context = find(key);
     require(offset <= context.bytes && bytes <= context.bytes - offset, HCCL_E_PARA,
-            std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + " do not fit into the context '" +
-                key.first + "' of " + std::to_string(context.bytes) + " bytes");
+            "no room for " + aivops::kernel_binary::counted(bytes, "byte") + " at offset " + std::to_string(offset) +
+                " in the context '" + key.first + "' of " + aivops::kernel_binary::counted(context.bytes, "byte"));
     std::copy_n(static_cast<const std::byte*>(from), bytes, static_cast<std::byte*>(context.memory) + offset);
     runtime::ring_doorbell();
 }

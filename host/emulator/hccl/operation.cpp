@@ -2,6 +2,7 @@
 
 #include "acl/acl.h"
 #include "acl/library_interface.h"
+#include "aivops/kernel_binary/counted.h"
 #include "error.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ std::string describe(const Call& call, uint64_t bytes) {
     if (has_root(call.kind)) {
         text += ", root " + std::to_string(call.root);
     }
-    return text + "), " + std::to_string(bytes) + " bytes between the two";
+    return text + "), " + aivops::kernel_binary::counted(bytes, "byte") + " between the two";
 }
 
 bool equal(const Call& left, const Call& right) {

@@ -1,5 +1,6 @@
 #include "ring.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "error.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ uint64_t Ring::readable() const {
     const uint64_t read = counters_->read.load(std::memory_order_acquire);
     const uint64_t bytes = counters_->written.load(std::memory_order_acquire) - read;
     require(bytes <= capacity_, HCCL_E_INTERNAL,
-            "the shared memory of the communicator is damaged: a queue of " + std::to_string(capacity_) +
-                " bytes says that it holds " + std::to_string(bytes));
+            "the shared memory of the communicator is damaged: a queue of " +
+                aivops::kernel_binary::counted(capacity_, "byte") + " says that it holds " + std::to_string(bytes));
     return bytes;
 }
 

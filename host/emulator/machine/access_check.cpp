@@ -1,5 +1,6 @@
 #include "access_check.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "device.h"
 #include "late_pipes.h"
 #include "report.h"
@@ -9,7 +10,7 @@
 namespace aivops::machine {
 
 std::string bytes_text(uint64_t bytes) {
-    return std::to_string(bytes) + " bytes";
+    return kernel_binary::counted(bytes, "byte");
 }
 
 void raise_ub_fault(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place) {

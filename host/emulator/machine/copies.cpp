@@ -1,6 +1,7 @@
 #include "copies.h"
 
 #include "access_check.h"
+#include "aivops/kernel_binary/counted.h"
 #include "device.h"
 #include "element_atomics.h"
 #include "gm_access.h"
@@ -70,7 +71,7 @@ RowsWithinUb rows_within_ub(const AivEmuCopy& copy, uint32_t row) {
 void check_copy(Block& block, const AivEmuCopy& copy, const void* place) {
     if (copy.block_count > kMostBlocks || copy.block_bytes > kMostBytes) {
         raise_fault(block, AIVOPS_EMU_MEMCHECK,
-                    std::string(copy.name) + ": " + std::to_string(copy.block_count) + " blocks of " +
+                    std::string(copy.name) + ": " + kernel_binary::counted(copy.block_count, "block") + " of " +
                         bytes_text(copy.block_bytes) + "; one instruction takes at most " +
                         std::to_string(kMostBlocks) + " blocks of " + bytes_text(kMostBytes),
                     place);

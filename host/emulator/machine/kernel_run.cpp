@@ -1,6 +1,7 @@
 #include "kernel_run.h"
 
 #include "access_check.h"
+#include "aivops/kernel_binary/counted.h"
 #include "containment.h"
 #include "device.h"
 #include "doorbell.h"
@@ -275,24 +276,24 @@ void KernelRun::find_missing_blocks() {
     }
     const void* place = resident_.front()->block.waits_at;
     if (finished_ != 0) {
-        fail(
-            {ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, category_name(AIVOPS_EMU_SYNCCHECK),
-             std::to_string(at_sync_all_) + " of " + std::to_string(launch_.blocks) +
-                 " blocks wait in SyncAll, and the others have ended or wait for a core; every block must call SyncAll "
-                 "the same number of times",
-             place});
+        fail({ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, category_name(AIVOPS_EMU_SYNCCHECK),
+              std::to_string(at_sync_all_) + " of " + kernel_binary::counted(launch_.blocks, "block") +
+                  " wait in SyncAll, and the others have ended or wait for a core; every block must call SyncAll "
+                  "the same number of times",
+              place});
     } else if (started_ < launch_.blocks) {
         fail({ACL_ERROR_RT_VECTOR_CORE_TIMEOUT, category_name(AIVOPS_EMU_DEADLOCK),
-              std::to_string(at_sync_all_) + " blocks wait in SyncAll, but the launch has " +
-                  std::to_string(launch_.blocks) + " and no core is free for the rest; launch no more blocks than " +
-                  std::to_string(soc().vector_cores) + " vector cores, in batch mode",
+              std::to_string(at_sync_all_) + (at_sync_all_ == 1 ? " block waits" : " blocks wait") +
+                  " in SyncAll, but the launch has " + std::to_string(launch_.blocks) +
+                  " and no core is free for the rest; launch no more blocks than " +
+                  kernel_binary::counted(soc().vector_cores, "vector core") + ", in batch mode",
               place});
     }
 }
 
 std::string KernelRun::describe_waiting() const {
     if (resident_.empty()) {
-        return "no block has started: it needs " + std::to_string(launch_.blocks) + " free vector cores of " +
+        return "no block has started: it needs " + kernel_binary::counted(launch_.blocks, "free vector core") + " of " +
                std::to_string(soc().vector_cores);
     }
     std::string text;

@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "doorbell.h"
 #include "race_check.h"
 #include "settings.h"
@@ -196,8 +197,8 @@ std::string Arena::describe(Address address) const {
     auto next = allocations_.upper_bound(address);
     if (next != allocations_.begin()) {
         const Range& range = std::prev(next)->second.range;
-        return std::to_string(address - range.end) + " bytes behind the end of the allocation [" + hex(range.begin) +
-               ", " + hex(range.end) + ")";
+        return kernel_binary::counted(address - range.end, "byte") + " behind the end of the allocation [" +
+               hex(range.begin) + ", " + hex(range.end) + ")";
     }
     return "in no allocation";
 }

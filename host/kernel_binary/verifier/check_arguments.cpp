@@ -19,8 +19,8 @@ struct ArgumentCheck {
         checking.add(RuleId::META091,
                      {.kernel = kernel.name,
                       .message = kernel_entity(kernel.name) + " has another argument size than " + what,
-                      .expected = std::to_string(expected) + " bytes",
-                      .found = std::to_string(*size) + " bytes"});
+                      .expected = counted(expected, "byte"),
+                      .found = counted(*size, "byte")});
     }
 };
 

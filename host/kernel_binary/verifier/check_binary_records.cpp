@@ -31,7 +31,7 @@ struct BinaryCheck {
 
 std::string title(const Record& record) {
     return "record " + std::to_string(record.type) + " (" + binary_record_name(record.type) + ") of " +
-           std::to_string(record.length) + " bytes";
+           counted(record.length, "byte");
 }
 
 void check_record(const BinaryCheck& check, const Record& record, std::array<bool, kImplicitValues>& flags) {
@@ -106,9 +106,9 @@ void check_binary_records(const Checking& checking) {
         walk_records(image.file.content(*section), [&](const Record& record) { check_record(check, record, flags); });
     if (end.overrun) {
         checking.add(RuleId::META080, check.detail("the records of the binary are out of step", end.offset,
-                                                   "at most " + std::to_string(end.left - 4) + " bytes",
+                                                   "at most " + counted(end.left - 4, "byte"),
                                                    "record " + std::to_string(end.overrun_type) + " of " +
-                                                       std::to_string(end.overrun_length) + " bytes"));
+                                                       counted(end.overrun_length, "byte")));
     }
     check_implicit_symbols(check, flags);
 }

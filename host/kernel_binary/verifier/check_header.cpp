@@ -72,7 +72,7 @@ void check_architecture(const Checking& checking) {
 bool check_header(const Checking& checking) {
     const ElfFile& file = checking.image.file;
     const ElfHeader& header = file.header();
-    const std::string size = std::to_string(file.bytes().size()) + " bytes";
+    const std::string size = counted(file.bytes().size(), "byte");
     if (file.bytes().empty()) {
         checking.add(RuleId::META105,
                      {.message = "the file is empty",
@@ -115,7 +115,7 @@ bool check_header(const Checking& checking) {
                       .message = "the section headers cannot be read: the file is cut, or its header is wrong",
                       .expected = "headers of 64 bytes inside " + size,
                       .found = std::to_string(header.section_count) + " headers of " +
-                               std::to_string(header.section_header_bytes) + " bytes at " +
+                               counted(header.section_header_bytes, "byte") + " at " +
                                hex(header.section_header_offset)});
         return false;
     }

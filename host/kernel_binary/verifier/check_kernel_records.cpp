@@ -36,11 +36,11 @@ void check_form(const KernelCheck& check) {
     std::optional<std::uint64_t> padding;
     const WalkEnd end = walk_records(check.content, [&](const Record& record) {
         const std::uint16_t expected = kernel_record_bytes(record.type);
-        const std::string length = std::to_string(record.length) + " bytes";
+        const std::string length = counted(record.length, "byte");
         if (expected != 0 && record.length != expected) {
             check.checking.add(RuleId::META058,
                                check.detail("has a " + record_title(record.type) + " of a wrong length",
-                                            std::to_string(expected) + " bytes", length, record.offset));
+                                            counted(expected, "byte"), length, record.offset));
         } else if (record.type == kernel_record::kDfx && !count_dfx(record.payload).well_formed) {
             check.checking.add(RuleId::META066,
                                check.detail("has a DFX list that is malformed",
@@ -62,16 +62,15 @@ void check_form(const KernelCheck& check) {
     if (end.overrun) {
         check.checking.add(
             RuleId::META057, Severity::kError,
-            check.detail(
-                "has a record that is longer than its section", "at most " + std::to_string(end.left - 4) + " bytes",
-                record_title(end.overrun_type) + " of " + std::to_string(end.overrun_length) + " bytes", end.offset));
+            check.detail("has a record that is longer than its section", "at most " + counted(end.left - 4, "byte"),
+                         record_title(end.overrun_type) + " of " + counted(end.overrun_length, "byte"), end.offset));
     } else if (end.left != 0) {
         const std::string_view tail = check.content.slice(end.offset, end.left).text();
         const bool zero = tail.find_first_not_of('\0') == std::string_view::npos;
         check.checking.add(
             RuleId::META057, zero ? Severity::kInfo : Severity::kWarning,
             check.detail(zero ? "has zero bytes behind its last record" : "has bytes behind its last record", "none",
-                         std::to_string(end.left) + " bytes", end.offset));
+                         counted(end.left, "byte"), end.offset));
     }
 }
 
@@ -169,25 +168,24 @@ void check_stack_and_ub(const KernelCheck& check) {
         const bool never = *records.stack_size > most_stack;
         check.checking.add(RuleId::META070, never ? Severity::kError : Severity::kWarning,
                            check.detail("needs more stack than " + std::string(never ? "there can be" : "the default"),
-                                        "at most " + std::to_string(never ? most_stack : kDefaultStack) + " bytes",
-                                        std::to_string(*records.stack_size) + " bytes"));
+                                        "at most " + counted(never ? most_stack : kDefaultStack, "byte"),
+                                        counted(*records.stack_size, "byte")));
     }
     const std::uint32_t flag = records.vector_flag.value_or(0);
     if (records.vector_flag && (flag < 1 || flag > 4)) {
         check.checking.add(RuleId::META072, Severity::kError,
                            check.detail("has a vector flag that does not exist", "1 to 4", std::to_string(flag)));
     } else if (const std::uint64_t ub = records.ub_size.value_or(0); ub != 0 && flag == 0) {
-        check.checking.add(RuleId::META072, Severity::kWarning,
-                           check.detail("has a UB size that is ignored", "an AIV_TYPE_FLAG record beside it",
-                                        std::to_string(ub) + " bytes"));
+        check.checking.add(
+            RuleId::META072, Severity::kWarning,
+            check.detail("has a UB size that is ignored", "an AIV_TYPE_FLAG record beside it", counted(ub, "byte")));
     } else if (const bool simt = flag >= 3; ub != 0) {
         const std::uint64_t limit = simt ? 229376 : 262144;
         const std::uint64_t rounded = simt ? (ub + 127) / 128 * 128 : ub;
         if (rounded > limit) {
-            check.checking.add(RuleId::META072, Severity::kError,
-                               check.detail("needs more UB than there is",
-                                            "at most " + std::to_string(limit) + " bytes",
-                                            std::to_string(ub) + " bytes"));
+            check.checking.add(
+                RuleId::META072, Severity::kError,
+                check.detail("needs more UB than there is", "at most " + counted(limit, "byte"), counted(ub, "byte")));
         }
     }
     const bool runs_vector = records.type == kernel_type::kVector || records.type == kernel_type::kVectorRollback ||
@@ -244,8 +242,8 @@ void check_parameters(const KernelCheck& check) {
     std::string found = judge_parameters(parameters, count, check.records.parameter_bytes);
     if (!found.empty()) {
         check.checking.add(RuleId::META071, check.detail("has parameter records that do not fit their summary",
-                                                         std::to_string(count) + " parameters inside " +
-                                                             std::to_string(check.records.parameter_bytes) + " bytes",
+                                                         counted(count, "parameter") + " inside " +
+                                                             counted(check.records.parameter_bytes, "byte"),
                                                          std::move(found)));
     }
 }

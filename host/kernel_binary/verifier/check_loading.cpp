@@ -70,14 +70,14 @@ void check_device_image(const Checking& checking, const Section& first) {
         checking.add(RuleId::META019, {.section = last->name,
                                        .offset = last->offset,
                                        .message = "the image ends behind the file",
-                                       .expected = std::to_string(file.bytes().size()) + " bytes",
+                                       .expected = counted(file.bytes().size(), "byte"),
                                        .found = hex(end)});
     } else if (image_bytes > 0x7fffffff) {
         checking.add(RuleId::META105, {.section = last->name,
                                        .offset = last->offset,
                                        .message = "the image is too large",
                                        .expected = "at most 2147483647 bytes",
-                                       .found = std::to_string(image_bytes) + " bytes"});
+                                       .found = counted(image_bytes, "byte")});
     }
 }
 

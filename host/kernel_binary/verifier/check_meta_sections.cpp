@@ -49,14 +49,14 @@ void check_section(const Checking& checking, const Section& section) {
                                        .offset = section.offset,
                                        .message = entity + " holds no record",
                                        .expected = "8 bytes or more",
-                                       .found = std::to_string(section.size) + " bytes"});
+                                       .found = counted(section.size, "byte")});
     } else if (section.size > 0xffff) {
         checking.add(RuleId::META076, {.kernel = kernel,
                                        .section = section.name,
                                        .offset = section.offset,
                                        .message = entity + " is too large",
                                        .expected = "at most 65535 bytes",
-                                       .found = std::to_string(section.size) + " bytes"});
+                                       .found = counted(section.size, "byte")});
     }
 }
 

@@ -10,7 +10,7 @@ void check_names(const Checking& checking) {
                                        .message = "the section names cannot be read",
                                        .expected = "e_shstrndx of a STRTAB section that is not empty",
                                        .found = std::to_string(file.header().name_section) + " of " +
-                                                std::to_string(file.sections().size()) + " sections"});
+                                                counted(file.sections().size(), "section")});
         return;
     }
     std::uint64_t index = 0;
@@ -35,7 +35,7 @@ void check_ranges(const Checking& checking) {
             checking.add(RuleId::META010, {.section = section.name,
                                            .offset = header,
                                            .message = section_entity(section.name) + " leaves the file",
-                                           .expected = "inside " + std::to_string(file.bytes().size()) + " bytes",
+                                           .expected = "inside " + counted(file.bytes().size(), "byte"),
                                            .found = hex(section.size) + " bytes at " + hex(section.offset)});
         }
         if (section.link >= file.sections().size()) {
@@ -79,20 +79,20 @@ void check_leftovers(const Checking& checking) {
         checking.add(RuleId::META022, {.section = first_relocation->name,
                                        .offset = first_relocation->offset,
                                        .message = "relocations are kept",
-                                       .found = std::to_string(relocations) + " bytes"});
+                                       .found = counted(relocations, "byte")});
     }
     if (debug != nullptr) {
         checking.add(RuleId::META100, Severity::kWarning,
                      {.section = debug->name,
                       .offset = debug->offset,
                       .message = "debug sections are kept",
-                      .found = std::to_string(debug->size) + " bytes in the first one"});
+                      .found = counted(debug->size, "byte") + " in the first one"});
     } else if (frame != nullptr) {
         checking.add(RuleId::META100, Severity::kInfo,
                      {.section = frame->name,
                       .offset = frame->offset,
                       .message = "the call frame table is kept",
-                      .found = std::to_string(frame->size) + " bytes"});
+                      .found = counted(frame->size, "byte")});
     }
 }
 

@@ -14,7 +14,7 @@ void check_values(const Checking& checking, const Section& section) {
                                        .offset = section.offset,
                                        .message = "the stack record is no list of sizes",
                                        .expected = "a multiple of 8 bytes, not 0",
-                                       .found = std::to_string(section.size) + " bytes"});
+                                       .found = counted(section.size, "byte")});
         return;
     }
     const auto first = content.little<std::uint64_t>(0);

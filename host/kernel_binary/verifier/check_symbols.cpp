@@ -14,13 +14,13 @@ void check_table(const Checking& checking) {
         return;
     }
     if (!image.file.symbols_of(*first)) {
-        checking.add(RuleId::META014, {.section = first->name,
-                                       .offset = first->offset,
-                                       .message = "the symbol table cannot be read",
-                                       .expected = "whole entries of 24 bytes and a STRTAB",
-                                       .found = std::to_string(first->size) + " bytes in entries of " +
-                                                std::to_string(first->entry_bytes) + ", linked to section " +
-                                                std::to_string(first->link)});
+        checking.add(RuleId::META014,
+                     {.section = first->name,
+                      .offset = first->offset,
+                      .message = "the symbol table cannot be read",
+                      .expected = "whole entries of 24 bytes and a STRTAB",
+                      .found = counted(first->size, "byte") + " in entries of " + std::to_string(first->entry_bytes) +
+                               ", linked to section " + std::to_string(first->link)});
     }
     std::size_t tables = 0;
     for (const Section& section : image.file.sections()) {
@@ -117,7 +117,7 @@ void check_kernel_place(const Checking& checking, const Kernel& kernel) {
                       .offset = offset,
                       .message = kernel_entity(kernel.name) + " leaves its section",
                       .expected = "inside " + hex(section->address) + " to " + hex(section->address + section->size),
-                      .found = std::to_string(symbol.size) + " bytes at " + hex(symbol.value)});
+                      .found = counted(symbol.size, "byte") + " at " + hex(symbol.value)});
     }
     if (symbol.size == 0) {
         checking.add(RuleId::META033, Severity::kWarning,

@@ -2,6 +2,7 @@
 #ifndef AIVOPS_KERNEL_BINARY_VERIFIER_CHECKS_H
 #define AIVOPS_KERNEL_BINARY_VERIFIER_CHECKS_H
 
+#include "aivops/kernel_binary/counted.h"
 #include "aivops/kernel_binary/nearest_name.h"
 #include "verifier/verify.h"
 
@@ -44,7 +45,6 @@ void check_contents(const Checking& checking);
 
 std::string hex(std::uint64_t value);
 // "1 kernel", "2 kernels"
-std::string counted(std::uint64_t count, std::string_view thing);
 // "kernel NAME" with a printable name: how messages about a kernel begin.
 std::string kernel_entity(std::string_view name);
 std::string section_entity(std::string_view name);

@@ -1,5 +1,6 @@
 #include "verifier/embedded.h"
 
+#include "aivops/kernel_binary/counted.h"
 #include "aivops/kernel_binary/printable.h"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ void read_single_source(ByteView content, Collector& collect) {
         const ElfFile file(content.slice(offset, content.size() - offset));
         if (file.sections().empty()) {
             collect.damaged(offset, "holds bytes that are no ELF", "binaries back to back",
-                            std::to_string(content.size() - offset) + " bytes left");
+                            counted(content.size() - offset, "byte") + " left");
             return;
         }
         const std::uint64_t size = extent(file);
@@ -97,7 +98,7 @@ EmbeddedBinaries find_embedded(const ElfFile& file) {
         const ByteView content = file.content(section);
         if (content.size() != section.size || !budget.spend(content.size())) {
             collect.damaged(0, "leaves the file or overlaps another one", "a range of its own inside the file",
-                            std::to_string(section.size) + " bytes");
+                            counted(section.size, "byte"));
         } else if (stub) {
             read_stub(content, collect);
         } else {

@@ -11,10 +11,6 @@ std::string hex(std::uint64_t value) {
     return "0x" + std::string(digits, end);
 }
 
-std::string counted(std::uint64_t count, std::string_view thing) {
-    return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
-}
-
 std::string kernel_entity(std::string_view name) {
     return "kernel " + printable(name);
 }

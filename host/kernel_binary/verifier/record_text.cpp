@@ -46,7 +46,7 @@ std::string dfx_text(ByteView payload) {
 std::string parameter_text(ByteView payload) {
     const auto kind = payload.little<std::uint16_t>(18);
     return "parameter " + std::to_string(payload.little<std::uint32_t>(4)) + ": " +
-           std::to_string(payload.little<std::uint32_t>(12)) + " bytes at " +
+           counted(payload.little<std::uint32_t>(12), "byte") + " at " +
            std::to_string(payload.little<std::uint32_t>(8)) + ", aligned to " +
            std::to_string(payload.little<std::uint16_t>(16)) + ", " +
            (kind == 1   ? "value"
@@ -78,7 +78,7 @@ std::string kernel_record_text(const Record& record) {
     case kernel_record::kStackSize:
     case kernel_record::kSimtWarpStack:
     case kernel_record::kDivergedWarpStack:
-        return std::to_string(word) + " bytes";
+        return counted(word, "byte");
     case kernel_record::kEarlyStart:
         return numbered(word, {"off", "on"});
     case kernel_record::kVectorFlag:
@@ -89,7 +89,7 @@ std::string kernel_record_text(const Record& record) {
     case kernel_record::kBlockCount:
         return word == 0xffffffff ? "not set" : std::to_string(word);
     case kernel_record::kParameterSummary:
-        return std::to_string(word) + " parameters, " + std::to_string(payload.little<std::uint64_t>(4)) + " bytes";
+        return counted(word, "parameter") + ", " + counted(payload.little<std::uint64_t>(4), "byte");
     case kernel_record::kParameter:
         return parameter_text(payload);
     case kernel_record::kScheduleMode:
@@ -107,7 +107,7 @@ std::string binary_record_text(const Record& record) {
         return record.length == 4 ? "version " + std::to_string(word) : hex_bytes(payload);
     case binary_record::kDebug:
         return record.length == 8
-                   ? "buffer of " + std::to_string(word) + " bytes, options " + hex(payload.little<std::uint32_t>(4))
+                   ? "buffer of " + counted(word, "byte") + ", options " + hex(payload.little<std::uint32_t>(4))
                    : hex_bytes(payload);
     case binary_record::kImplicitInfo:
         return record.length == 4

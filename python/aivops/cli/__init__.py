@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from .._processes import CannotRunError
 from ..errors import Error
-from . import _streams
+from . import _statuses, _streams
 
 COMMANDS = [
     "demo",
@@ -26,9 +26,6 @@ COMMANDS = [
     "new",
 ]
 
-USAGE_ERROR = 2
-BROKEN_PIPE = 128 + signal.SIGPIPE  # as shells report the signal
-
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -43,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand. 0: clean, 1: findings or failure, 2: wrong usage, or output cannot be written."""
+    """Run one subcommand and return its exit status, one of `_statuses` or a program's."""
     _streams.prepare()
     try:
         try:
@@ -53,13 +50,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader has seen enough.
         _streams.abandon()
-        return BROKEN_PIPE
+        return _statuses.BROKEN_PIPE
     except OSError as error:
         where = "the output" if error.filename is None else error.filename
         with contextlib.suppress(OSError):
             print(f"aivops: {where}: {error.strerror or error}", file=sys.stderr)
         _streams.abandon()
-        return USAGE_ERROR
+        return _statuses.WRONG_USAGE
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -67,20 +64,20 @@ def _run(argv: Sequence[str] | None) -> int:
     args = parser.parse_args(argv)
     if args.version:
         print(import_module("aivops._core").__version__)
-        return 0
+        return _statuses.CLEAN
     if args.command is None:
         parser.print_help()
-        return USAGE_ERROR
+        return _statuses.WRONG_USAGE
     try:
         status: int = args.run(args)
     except Error as error:
         print(f"aivops {args.command}: {error}", file=sys.stderr)
-        return 1
+        return error.status if isinstance(error, CannotRunError) else _statuses.FINDINGS
     except MemoryError as error:
         print(
             f"aivops {args.command}: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr
         )
-        return 1
+        return _statuses.FINDINGS
     except KeyboardInterrupt:
-        return 130
+        return _statuses.INTERRUPTED
     return status

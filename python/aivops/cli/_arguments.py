@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
+from collections.abc import Callable
+from typing import TypeVar
 
-_MOST = sys.maxsize // 64  # its bytes and those of a few of its kind can still be reckoned
+from .._numbers import MOST, MOST_RANKS, whole_number
+
+_Value = TypeVar("_Value")
+
+_MOST_BLOCKS = 65535  # of any launch
 _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def count(text: str) -> int:
     """0 or more."""
-    return _between(0, text)
+    return whole_number(text, 0)
 
 
 def positive(text: str) -> int:
-    return _between(1, text)
+    return whole_number(text, 1)
 
 
-def _between(least: int, text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if not least <= number <= _MOST:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least} to {_MOST}")
-    return number
+def ranks(text: str) -> int:
+    """As many as a communicator can have."""
+    return whole_number(text, 1, MOST_RANKS)
+
+
+def blocks(text: str) -> int:
+    """As many as a launch can have."""
+    return whole_number(text, 1, _MOST_BLOCKS)
 
 
 def size(text: str) -> int:
@@ -38,21 +43,18 @@ def size(text: str) -> int:
         count = int(number) * factor
     except ValueError:
         count = 0
-    if not 1 <= count <= _MOST:
+    if count > MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large")
+    if count < 1:
         raise argparse.ArgumentTypeError(
-            f"{text!r}: expected a number of bytes up to {_MOST}, such as 4096, 64K or 16M"
+            f"{text!r}: expected a number of bytes from 1 on, such as 4096, 64K or 16M"
         )
     return count
 
 
-def sizes(text: str) -> tuple[int, ...]:
-    """Separated by commas."""
-    return tuple(size(part) for part in text.split(","))
-
-
-def positives(text: str) -> tuple[int, ...]:
-    """Separated by commas."""
-    return tuple(positive(part) for part in text.split(","))
+def several(kind: Callable[[str], _Value]) -> Callable[[str], tuple[_Value, ...]]:
+    """The same, separated by commas."""
+    return lambda text: tuple(map(kind, text.split(",")))
 
 
 def seconds(text: str) -> float:

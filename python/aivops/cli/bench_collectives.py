@@ -46,11 +46,15 @@ def _register(subparsers: Any, name: str) -> None:
         name, help=f"measure {name} over ranks and sizes", description=__doc__
     )
     parser.add_argument(
-        "--ranks", type=_arguments.positives, default=DEFAULT_RANKS, metavar="N,…", help="default: 2,4,8"
+        "--ranks",
+        type=_arguments.several(_arguments.ranks),
+        default=DEFAULT_RANKS,
+        metavar="N,…",
+        help="default: 2,4,8",
     )
     parser.add_argument(
         "--sizes",
-        type=_arguments.sizes,
+        type=_arguments.several(_arguments.size),
         default=DEFAULT_SIZES,
         metavar="BYTES,…",
         help="bytes of one rank's input, with K, M or G if wanted (default: 4K … 16M)",
@@ -60,7 +64,7 @@ def _register(subparsers: Any, name: str) -> None:
     )
     parser.add_argument("--algorithm", help="default: what the table says for each call")
     parser.add_argument(
-        "--blocks", type=_arguments.positive, help="blocks of every launch (default: as each call deserves)"
+        "--blocks", type=_arguments.blocks, help="blocks of every launch (default: as each call deserves)"
     )
     parser.add_argument(
         "--seconds", type=_arguments.seconds, default=0.3, help="time to spend on each line (default: 0.3)"

@@ -39,10 +39,10 @@ def register(subparsers: Any) -> None:
         description=__doc__,
     )
     parser.add_argument(
-        "--ranks", type=_arguments.positive, default=8, help="number of ranks, one device each (default: 8)"
+        "--ranks", type=_arguments.ranks, default=8, help="number of ranks, one device each (default: 8)"
     )
     parser.add_argument(
-        "--types", nargs="+", choices=_arrays.ELEMENT_TYPES, default=_arrays.ELEMENT_TYPES, metavar="TYPE"
+        "--types", nargs="+", choices=_arrays.ARRAY_TYPES, default=_arrays.ARRAY_TYPES, metavar="TYPE"
     )
     parser.add_argument("--counts", nargs="+", type=_arguments.count, default=COUNTS, metavar="COUNT")
     parser.set_defaults(run=run)
@@ -117,7 +117,7 @@ def _remote_bytes(ranks: int) -> int | None:
 
 
 def _random_bytes(ranks: int, count: int) -> Array:
-    longest = count * max(map(_arrays.element_bytes, _arrays.ELEMENT_TYPES))
+    longest = count * max(map(_arrays.element_bytes, _arrays.ARRAY_TYPES))
     return np.random.default_rng(2026).integers(0, 256, longest + 64 * ranks * CALLS, np.uint8)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 from ..verification._inputs import Binary, Unreadable, find_inputs
@@ -27,7 +26,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     documents = []
     unreadable = False
-    for found in find_inputs(Path(args.file)):
+    for found in find_inputs(args.file):
         if isinstance(found, Binary):
             documents.append(json.loads(found.image.inspect(found.label)))
         elif isinstance(found, Unreadable):

@@ -19,11 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from .._processes import end_with_parent, exit_code, signal_group, signal_name
-from ..errors import Error
+from .._numbers import DEVICES_OF_EMULATOR
+from .._processes import CannotRunError, end_with_parent, exit_code, signal_group, signal_name
 from . import _arguments
 
-DEVICES_OF_EMULATOR = 8  # unless AIVOPS_EMU_DEVICES says otherwise
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 POLL_SECONDS = 0.05
 DRAIN_SECONDS = 0.5  # for output of processes that a rank left behind
@@ -34,10 +33,11 @@ def register(subparsers: Any) -> None:
         "run",
         help="run N ranks of a program on this machine",
         description="Run N ranks of a program on this machine, each a process with the environment of "
-        "torchrun and Open MPI. When one fails the others are ended and its status is returned.",
+        "torchrun and Open MPI. When one fails the others are ended and its status is returned; 126 or 127 "
+        "when PROGRAM cannot be run.",
     )
     parser.add_argument(
-        "-n", "--ranks", type=_arguments.positive, required=True, metavar="N", help="number of ranks"
+        "-n", "--ranks", type=_arguments.ranks, required=True, metavar="N", help="number of ranks, up to 64"
     )
     parser.add_argument(
         "--no-prefix", action="store_true", help="do not put the rank before each line of output"
@@ -156,7 +156,7 @@ class _Job:
                     preexec_fn=arrange,  # noqa: PLW1509 - this process has one thread
                 )
             except OSError as error:
-                raise Error(f"{self.command[0]} cannot be run: {error.strerror}") from error
+                raise CannotRunError(self.command[0], error) from error
             self.ranks.append(process)
             prefix = f"[{rank:{width}}] ".encode() if self.prefixed else b""
             for source, target in ((process.stdout, sys.stdout), (process.stderr, sys.stderr)):

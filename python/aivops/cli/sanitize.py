@@ -12,15 +12,13 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from .._processes import CannotRunError
 from .._words import counted
-from ..errors import Error
 from ..sanitizing import HOLD_NOTHING, RUN_SECONDS, Schedule, Summary, run_schedules, seeded, sweep
 from ..sanitizing._sarif import sarif_document
 from ..sanitizing._summary import TOOLS
 from ..sanitizing._text import render_text
-from . import _arguments
-
-INTERRUPTED = 130
+from . import _arguments, _statuses
 
 
 def register(subparsers: Any) -> None:
@@ -29,7 +27,8 @@ def register(subparsers: Any) -> None:
         help="check a program's kernels over many schedules",
         description="Run a program again and again on emulated devices in strict mode, each time by another "
         "schedule, and print each distinct fault once, with the command that replays it. Exit status: 0 "
-        "clean, 1 findings or a program that fails, 2 wrong usage or nothing that could be checked.",
+        "clean, 1 findings, 2 wrong usage or nothing that could be checked, 3 the program failed and no "
+        "check found anything, 126 or 127 it cannot be run.",
     )
     parser.add_argument(
         "--tool", choices=list(TOOLS), default="all", help="what is shown (default: %(default)s)"
@@ -83,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
         pass_on=_replays(args),
     )
     interrupted = False
+    cannot_run: CannotRunError | None = None
     with _ended_by_signals(), contextlib.closing(runs):
         try:
             for done in runs:
@@ -92,7 +92,8 @@ def run(args: argparse.Namespace) -> int:
                     break  # it will not use a device by another schedule
         except KeyboardInterrupt:
             interrupted = True
-        except Error as error:  # the program cannot be run
+        except CannotRunError as error:
+            cannot_run = error
             summary.doubts.append(str(error))
     _end_progress()
     remarks = list(_remarks(summary, interrupted))
@@ -103,10 +104,14 @@ def run(args: argparse.Namespace) -> int:
     for remark in remarks:
         print(f"aivops sanitize: {remark}", file=sys.stderr)
     if interrupted:
-        return INTERRUPTED
-    if summary.checked and summary.reaches(args.fail_on):
-        return 1
-    return 0 if summary.checked and not summary.doubts else 2
+        return _statuses.INTERRUPTED
+    if summary.reaches(args.fail_on):
+        return _statuses.FINDINGS
+    if cannot_run is not None:
+        return cannot_run.status
+    if summary.failures:
+        return _statuses.PROGRAM_FAILED
+    return _statuses.CLEAN if summary.checked and not summary.doubts else _statuses.WRONG_USAGE
 
 
 def _replays(args: argparse.Namespace) -> bool:

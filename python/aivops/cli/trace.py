@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .._processes import CannotRunError
 from .._words import counted
-from ..errors import Error
+from . import _statuses
 
 VARIABLE = "AIVOPS_EMU_TRACE"
 
@@ -28,7 +29,8 @@ def register(subparsers: Any) -> None:
         help="record the timeline of a program on emulated devices",
         description="Run a program and record what its emulated devices do, per device, stream and block: "
         "launches, copies, waits and barriers. The file is for https://ui.perfetto.dev or chrome://tracing. "
-        "The status is the program's.",
+        "The status is the program's, also when it used no emulated device; 126 or 127 when it cannot be "
+        "run.",
     )
     parser.add_argument(
         "-o",
@@ -46,7 +48,8 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     output: Path = args.output
     if not output.absolute().parent.is_dir():
-        raise Error(f"{output}: its folder does not exist; make it, or choose another with -o")
+        _say(f"{output}: its folder does not exist; make it, or choose another with -o")
+        return _statuses.WRONG_USAGE
     with tempfile.TemporaryDirectory(prefix="aivops-trace-") as name:
         folder = Path(name)
         status = _run_program([args.program, *args.arguments], folder)
@@ -60,12 +63,13 @@ def run(args: argparse.Namespace) -> int:
                 f"{args.program} used no emulated device, so there is no timeline; "
                 "`aivops doctor` says what it uses"
             )
-        return status or 1
+        return status
     events = merge(timelines)
     try:
         output.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}, separators=(",", ":")))
     except OSError as error:
-        raise Error(f"{output}: cannot be written: {error.strerror}") from error
+        _say(f"{output}: cannot be written: {error.strerror}")
+        return status or _statuses.WRONG_USAGE
     dropped = sum(timeline["otherData"]["dropped"] for timeline in timelines)
     if dropped:
         _say(f"{counted(dropped, 'event')} missing: a process keeps its first million; trace a shorter run")
@@ -109,7 +113,7 @@ def _run_program(command: list[str], folder: Path) -> int:
     try:
         process = subprocess.Popen(command, env={**os.environ, VARIABLE: str(folder)})
     except OSError as error:
-        raise Error(f"{command[0]} cannot be run: {error.strerror}") from error
+        raise CannotRunError(command[0], error) from error
     # The terminal interrupts both; what the program then does decides, and its timeline is still wanted.
     previous = {
         signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),

@@ -13,8 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .._processes import end_with_parent, exit_code, signal_group
-from ..errors import Error
+from .._processes import CannotRunError, end_with_parent, exit_code, signal_group
 from ._reports import VARIABLE, ProcessReport, read_reports
 from ._schedules import Schedule
 
@@ -151,7 +150,7 @@ def _start(
         )
     except OSError as error:
         folder.cleanup()
-        raise Error(f"{command[0]} cannot be run: {error.strerror}") from error
+        raise CannotRunError(command[0], error) from error
     return _Program(schedule, process, folder, time.monotonic() + timeout)
 
 

@@ -52,7 +52,7 @@ class Container:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A path that cannot be read, or holds nothing to verify."""
+    """A path that cannot be read, or holds no kernel binary."""
 
     message: str
 
@@ -77,8 +77,12 @@ class _Folder(Protocol):
     def has(self, name: str) -> bool: ...
 
 
-def find_inputs(path: Path) -> Iterator[Input]:
+def find_inputs(named: str | os.PathLike[str]) -> Iterator[Input]:
     """All that there is, and what of it cannot be read."""
+    if not os.fspath(named):  # which pathlib takes for the current folder
+        yield Unreadable("'': is no path; the current folder is .")
+        return
+    path = Path(named)
     label = printable(str(path))
     try:
         if path.is_dir():
@@ -147,7 +151,7 @@ def _folder(path: Path, label: str) -> Iterator[Input]:
 
 
 def _nothing_in(label: str) -> Unreadable:
-    return Unreadable(f"{label}: has no kernel binary to verify")
+    return Unreadable(f"{label}: has no kernel binary")
 
 
 def _members(folder: _Folder, label: str) -> Generator[Input, None, int]:

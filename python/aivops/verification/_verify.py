@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 from .._misuse import require_kind, shown
@@ -22,7 +21,7 @@ _MOST_HASHED = 4 << 30  # bytes; what has more is a finding anyway
 
 
 class UnreadableError(Error):
-    """A path that cannot be read, or holds nothing to verify."""
+    """A path that cannot be read, or holds no kernel binary."""
 
 
 def verify(
@@ -83,7 +82,7 @@ def verify_each(
 
     doubles = _Doubles()
     for path in paths:
-        for found in find_inputs(Path(path)):
+        for found in find_inputs(path):
             yield _report(found, check, doubles)
 
 

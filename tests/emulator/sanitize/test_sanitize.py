@@ -109,15 +109,15 @@ def test_sarif(program: Program, sanitize: Sanitize, races: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "words"),
+    ("command", "status", "words"),
     [
-        (["/no/such/program"], "/no/such/program cannot be run: No such file"),
-        (["true"], "nothing was checked"),
+        (["/no/such/program"], 127, "/no/such/program cannot be run: No such file"),
+        (["true"], 2, "nothing was checked"),
     ],
 )
-def test_sarif_of_nothing(sanitize: Sanitize, command: list[str], words: str) -> None:
+def test_sarif_of_nothing(sanitize: Sanitize, command: list[str], status: int, words: str) -> None:
     done = sanitize("--format", "sarif", "--", *command)
-    assert done.returncode == 2
+    assert done.returncode == status
     assert words in done.stderr
     document = document_of(done)
     SarifSchema.model_validate(document)
@@ -165,7 +165,7 @@ print("one wrong element")
 sys.exit(7)
 """
     done = sanitize("--no-sweep", "--seeds", 2, "--", *program(script, kernels))
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "the program exited with 7, and no check had found anything" in done.stdout
     assert "    | one wrong element\n" in done.stdout
     assert "seen:   in 2 of 2 runs" in done.stdout
@@ -178,7 +178,7 @@ def test_a_program_that_is_killed(program: Program, sanitize: Sanitize, races: P
     )
     killed = script + "os.kill(os.getpid(), signal.SIGKILL)"
     done = sanitize("--no-sweep", "--seeds", 1, "--", *program(killed, races))
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "the program was ended by SIGKILL, and no check had found anything" in done.stdout
     assert "1 launch in 1 process checked" in done.stdout
 
@@ -193,9 +193,9 @@ def test_what_was_found_before_a_kill_is_kept(program: Program, sanitize: Saniti
 
 
 def test_nothing_was_checked(sanitize: Sanitize, program: Program, kernels: Path) -> None:
-    for command in (["true"], ["false"], program("", kernels)):
+    for command, status in ((["true"], 2), (["false"], 3), (program("", kernels), 2)):
         done = sanitize("--no-sweep", "--seeds", 5, "--", *command)
-        assert done.returncode == 2, done.stdout
+        assert done.returncode == status, done.stdout
         assert f"nothing was checked: {command[0]} launched no kernel on an emulated device" in done.stderr
         assert "clean" not in done.stdout
         assert "nothing was checked" in done.stdout
@@ -204,7 +204,7 @@ def test_nothing_was_checked(sanitize: Sanitize, program: Program, kernels: Path
 
 def test_a_command_that_does_not_exist(sanitize: Sanitize) -> None:
     done = sanitize("--", "/no/such/program")
-    assert done.returncode == 2
+    assert done.returncode == 127
     assert "/no/such/program cannot be run: No such file or directory" in done.stderr
 
 
@@ -241,7 +241,7 @@ acl.synchronize()
 def test_a_host_that_hangs(program: Program, sanitize: Sanitize, kernels: Path) -> None:
     script = "launch('empty', 1, 'Q', 0); acl.ok(acl.synchronize()); time.sleep(600)"
     done = sanitize("--no-sweep", "--seeds", 1, "--timeout", 3, "--", *program(script, kernels))
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "the program did not end in time, and no check had found anything" in done.stdout
     assert "replay: aivops sanitize --timeout 3.0 --seed 0 -- " in done.stdout
 

@@ -7,6 +7,7 @@
 #include "aivops/dispatch/narrow_float.h"
 #include "aivops/error.h"
 #include "aivops/kernel_binary/contract_records.h"
+#include "aivops/kernel_binary/counted.h"
 
 #include <cmath>
 #include <cstring>
@@ -83,8 +84,8 @@ struct Slot {
         if (!parameter.name.empty()) {
             text += " \"" + parameter.name + "\"";
         }
-        return text + " (" + std::string(kind_name(parameter.kind)) + ", " + std::to_string(parameter.bytes) +
-               " bytes)";
+        return text + " (" + std::string(kind_name(parameter.kind)) + ", " +
+               kernel_binary::counted(parameter.bytes, "byte") + ")";
     }
     [[noreturn]] void refuse_kind(const std::string& found) const {
         throw InvalidTypeError(describe() + " cannot take " + found);
@@ -167,10 +168,10 @@ inline void write_pointer(ArgumentBlock& block, const Slot& slot, const void* po
 
 inline void write_struct(ArgumentBlock& block, const Slot& slot, const void* data, std::size_t bytes) {
     if (slot.parameter.kind != ParameterKind::kStruct) {
-        slot.refuse_kind("a struct of " + std::to_string(bytes) + " bytes");
+        slot.refuse_kind("a struct of " + kernel_binary::counted(bytes, "byte"));
     }
     if (slot.parameter.bytes != bytes) {
-        slot.refuse_value("a struct of " + std::to_string(bytes) + " bytes");
+        slot.refuse_value("a struct of " + kernel_binary::counted(bytes, "byte"));
     }
     block.write(slot.parameter.offset, data, bytes);
 }

@@ -4,6 +4,7 @@
 #define AIVOPS_DISPATCH_BUFFER_H
 
 #include "aivops/dispatch/stream.h"
+#include "aivops/kernel_binary/counted.h"
 
 #include <atomic>
 
@@ -17,8 +18,9 @@ struct BufferState : Retainable {
             return; // aclrtMalloc refuses it
         }
         const ContextGuard guard(device);
-        check(device.acl(), device.acl().aclrtMalloc(&pointer, bytes, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc",
-              [&] { return "Buffer of " + std::to_string(bytes) + " bytes on device " + std::to_string(device.id()); });
+        check(device.acl(), device.acl().aclrtMalloc(&pointer, bytes, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc", [&] {
+            return "Buffer of " + kernel_binary::counted(bytes, "byte") + " on device " + std::to_string(device.id());
+        });
     }
     BufferState(const Device& device, void* pointer, std::size_t bytes, std::shared_ptr<void> owner,
                 const std::atomic<const char*>* withdrawn)
@@ -69,7 +71,7 @@ class Buffer {
         return static_cast<unsigned char*>(state_->pointer) + offset_;
     }
     std::string describe() const {
-        return "Buffer of " + std::to_string(bytes_) + " bytes on device " + std::to_string(device().id());
+        return "Buffer of " + kernel_binary::counted(bytes_, "byte") + " on device " + std::to_string(device().id());
     }
 
     /// Whether both are parts of one allocation.
@@ -82,8 +84,8 @@ class Buffer {
 
     Buffer slice(std::size_t offset, std::size_t bytes) const {
         if (offset > bytes_ || bytes > bytes_ - offset) {
-            throw InvalidValueError(describe() + ": a slice of " + std::to_string(bytes) + " bytes from byte " +
-                                    std::to_string(offset) + " leaves it");
+            throw InvalidValueError(describe() + ": a slice of " + kernel_binary::counted(bytes, "byte") +
+                                    " from byte " + std::to_string(offset) + " leaves it");
         }
         return Buffer(state_, offset_ + offset, bytes);
     }
@@ -137,8 +139,8 @@ class Buffer {
 
     void require_same_bytes(std::size_t bytes, const char* other) const {
         if (bytes != bytes_) {
-            throw InvalidValueError(describe() + ": " + other + " has " + std::to_string(bytes) +
-                                    " bytes; a copy takes equal sizes, use slice()");
+            throw InvalidValueError(describe() + ": " + other + " has " + kernel_binary::counted(bytes, "byte") +
+                                    "; a copy takes equal sizes, use slice()");
         }
     }
 

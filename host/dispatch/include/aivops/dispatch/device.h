@@ -6,6 +6,7 @@
 #include "aivops/dispatch/timeout.h"
 #include "aivops/dispatch/toolkit.h"
 #include "aivops/dispatch/wait.h"
+#include "aivops/kernel_binary/counted.h"
 
 #include <map>
 #include <memory>
@@ -70,7 +71,7 @@ struct DeviceState {
                                "emulated toolkit with AIVOPS_TOOLKIT=emulator");
         }
         if (id < 0 || static_cast<std::uint32_t>(id) >= count) {
-            throw InvalidValueError(describe() + ": there are " + std::to_string(count) + " devices, 0 to " +
+            throw InvalidValueError(describe() + ": there are " + kernel_binary::counted(count, "device") + ", 0 to " +
                                     std::to_string(count - 1));
         }
         soc_name = toolkit.soc_name();
@@ -253,8 +254,8 @@ inline std::uint32_t Device::vector_core_limit() const {
 inline void Device::set_vector_core_limit(std::uint32_t cores) const {
     const std::uint32_t present = vector_cores();
     if (cores == 0 || cores > present) {
-        throw InvalidValueError(describe() + ": a limit of " + std::to_string(cores) + " vector cores; it has " +
-                                std::to_string(present) + ", give 1 to " + std::to_string(present));
+        throw InvalidValueError(describe() + ": a limit of " + kernel_binary::counted(cores, "vector core") +
+                                "; it has " + std::to_string(present) + ", give 1 to " + std::to_string(present));
     }
     const auto set = toolkit().require(acl().aclrtSetDeviceResLimit, "aclrtSetDeviceResLimit");
     const ContextGuard guard(*this);

@@ -4,6 +4,7 @@
 
 #include "aivops/dispatch/binary.h"
 #include "aivops/dispatch/launch_config.h"
+#include "aivops/kernel_binary/counted.h"
 #include "aivops/kernel_binary/nearest_name.h"
 
 #include <string_view>
@@ -70,8 +71,9 @@ class Kernel {
     void require_block_bytes(std::size_t bytes) const {
         const std::size_t expected = layout() ? ArgumentBlock(layout()->bytes).bytes() : bytes;
         if (bytes == 0 || bytes != expected) {
-            throw InvalidValueError("Kernel " + name() + ": an argument block of " + std::to_string(bytes) +
-                                    " bytes, expected " + (expected == 0 ? "at least 1" : std::to_string(expected)));
+            throw InvalidValueError("Kernel " + name() + ": an argument block of " +
+                                    kernel_binary::counted(bytes, "byte") + ", expected " +
+                                    (expected == 0 ? "at least 1" : std::to_string(expected)));
         }
     }
 
@@ -118,6 +120,21 @@ inline std::string suggest(const std::string& wrong, const std::vector<std::stri
     return nearest.empty() ? "" : " (did you mean " + std::string(nearest) + "?)";
 }
 
+/// The names there are, those that resemble `wrong` first.
+inline std::string list_names(const std::string& wrong, const std::vector<std::string_view>& names) {
+    constexpr std::size_t kMostShown = 12;
+    std::string text;
+    std::size_t shown = 0;
+    for (const std::string_view name : kernel_binary::nearest_first(wrong, names)) {
+        if (shown == kMostShown) {
+            return text + " and " + std::to_string(names.size() - shown) + " more";
+        }
+        text += (shown == 0 ? "" : ", ") + std::string(name);
+        ++shown;
+    }
+    return text.empty() ? "none" : text;
+}
+
 } // namespace detail
 
 inline Kernel Binary::get_kernel(const std::string& name) const {
@@ -126,14 +143,12 @@ inline Kernel Binary::get_kernel(const std::string& name) const {
             return Kernel(state_, kernel.get());
         }
     }
-    std::string known;
     std::vector<std::string_view> names;
     for (const auto& kernel : state_->kernels) {
-        known += (known.empty() ? "" : ", ") + kernel->description.name;
         names.push_back(kernel->description.name);
     }
     throw InvalidValueError(state_->describe() + ": has no kernel " + name + detail::suggest(name, names) +
-                            "; it has " + (known.empty() ? "none" : known));
+                            "; it has " + detail::list_names(name, names));
 }
 
 } // namespace aivops

@@ -48,7 +48,8 @@ class KernelSet {
                 names.push_back(entry.first);
             }
             throw InvalidValueError("Kernels at " + folder_.string() + ": have no kernel " + name + " for " +
-                                    toolkit_.machine() + ", " + toolkit_.architecture() + detail::suggest(name, names));
+                                    toolkit_.machine() + ", " + toolkit_.architecture() + detail::suggest(name, names) +
+                                    "; they have " + detail::list_names(name, names));
         }
         return load(found->second).get_kernel(name);
     }

@@ -3,6 +3,7 @@
 #define AIVOPS_DISPATCH_LAUNCH_CONFIG_H
 
 #include "aivops/dispatch/stream.h"
+#include "aivops/kernel_binary/counted.h"
 
 #include <array>
 
@@ -48,19 +49,19 @@ class LaunchSettings {
   private:
     static std::uint32_t choose_blocks(const Stream& stream, const LaunchConfig& config, const std::string& kernel) {
         if (config.blocks > kMaxBlocks) {
-            throw InvalidValueError("Kernel " + kernel + ": " + std::to_string(config.blocks) +
-                                    " blocks; a launch takes at most " + std::to_string(kMaxBlocks));
+            throw InvalidValueError("Kernel " + kernel + ": " + kernel_binary::counted(config.blocks, "block") +
+                                    "; a launch takes at most " + std::to_string(kMaxBlocks));
         }
         if (config.blocks != 0 && config.schedule == Schedule::kNormal) {
             return config.blocks;
         }
         const std::uint32_t cores = stream.vector_cores();
         if (config.blocks > cores) {
-            throw InvalidValueError("Kernel " + kernel + ": " + std::to_string(config.blocks) +
-                                    " blocks in batch mode, but its stream may use " + std::to_string(cores) +
-                                    " vector cores, so they could never start together; give at most " +
-                                    std::to_string(cores) +
-                                    " blocks, or the normal schedule if no block waits for another");
+            throw InvalidValueError(
+                "Kernel " + kernel + ": " + kernel_binary::counted(config.blocks, "block") +
+                " in batch mode, but its stream may use " + kernel_binary::counted(cores, "vector core") +
+                ", so they could never start together; give at most " + kernel_binary::counted(cores, "block") +
+                ", or the normal schedule if no block waits for another");
         }
         return config.blocks != 0 ? config.blocks : cores;
     }

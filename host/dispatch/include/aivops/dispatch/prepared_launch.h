@@ -4,6 +4,7 @@
 #define AIVOPS_DISPATCH_PREPARED_LAUNCH_H
 
 #include "aivops/dispatch/kernel.h"
+#include "aivops/kernel_binary/counted.h"
 
 namespace aivops {
 
@@ -39,7 +40,7 @@ class PreparedLaunch {
     void replace_block(ArgumentBlock block) {
         if (block.bytes() != block_.bytes()) {
             throw InvalidValueError("Kernel " + kernel_.name() + ": an argument block of " +
-                                    std::to_string(block.bytes()) + " bytes, prepared with " +
+                                    kernel_binary::counted(block.bytes(), "byte") + ", prepared with " +
                                     std::to_string(block_.bytes()));
         }
         block_ = std::move(block);

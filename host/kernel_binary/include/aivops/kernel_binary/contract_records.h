@@ -4,6 +4,7 @@
 #define AIVOPS_KERNEL_BINARY_CONTRACT_RECORDS_H
 
 #include "aivops/kernel_binary/bytes.h"
+#include "aivops/kernel_binary/counted.h"
 
 #include <optional>
 #include <string>
@@ -49,7 +50,7 @@ inline std::string_view text_until_nul(ByteView bytes) {
 // Nothing when the section is no whole number of equal records; `error` then says what is wrong with it.
 inline std::optional<ContractRecord> read_contract(ByteView section, std::string& error) {
     if (section.empty() || section.size() % kContractRecordBytes != 0) {
-        error = "its size is " + std::to_string(section.size()) + " bytes, not a multiple of " +
+        error = "its size is " + counted(section.size(), "byte") + ", not a multiple of " +
                 std::to_string(kContractRecordBytes);
         return std::nullopt;
     }
@@ -80,8 +81,8 @@ inline std::optional<KernelLayout> read_layout(ByteView section, std::string& er
         return std::nullopt;
     }
     if (section.size() != kLayoutHeaderBytes + kLayoutParameterBytes * count) {
-        error = "it says " + std::to_string(count) + " parameters, which its " + std::to_string(section.size()) +
-                " bytes do not match";
+        error = "it says " + counted(count, "parameter") + ", which its " + counted(section.size(), "byte") +
+                " do not match";
         return std::nullopt;
     }
     KernelLayout layout;

@@ -4,6 +4,7 @@
 #define AIVOPS_KERNEL_BINARY_MANIFEST_H
 
 #include "aivops/kernel_binary/contract_records.h"
+#include "aivops/kernel_binary/counted.h"
 #include "aivops/kernel_binary/json.h"
 #include "aivops/kernel_binary/sha256.h"
 
@@ -180,7 +181,7 @@ class ManifestReader {
                                 string(item, "kind", here)};
             const std::uint64_t limit = kernel.args_size.value_or(0);
             if (parameter.offset > limit || parameter.size > limit - parameter.offset) {
-                fail("has " + here + "offset and size outside the " + std::to_string(limit) + " bytes of arguments");
+                fail("has " + here + "offset and size outside the " + counted(limit, "byte") + " of arguments");
             }
             bool known = false;
             for (const std::string_view kind : kParameterKinds) {
@@ -206,7 +207,7 @@ inline std::string read_whole_file(const std::filesystem::path& path, std::uint6
         throw ManifestError(path.string() + ": cannot be read" + (error ? " (" + error.message() + ")" : ""));
     }
     if (size > limit) {
-        throw ManifestError(path.string() + ": has " + std::to_string(size) + " bytes, more than the " +
+        throw ManifestError(path.string() + ": has " + counted(size, "byte") + ", more than the " +
                             std::to_string(limit) + " expected here");
     }
     std::string bytes(static_cast<std::size_t>(size), '\0');
@@ -242,8 +243,8 @@ inline std::string read_binary(const std::filesystem::path& manifest_path, const
     const std::string found = sha256_hex(ByteView(bytes.data(), bytes.size()));
     if (bytes.size() != binary.size || found != binary.sha256) {
         throw ManifestError(file.string() + ": is not the file that " + manifest_path.string() +
-                            " describes: expected sha256 " + binary.sha256 + " over " + std::to_string(binary.size) +
-                            " bytes, found " + found + " over " + std::to_string(bytes.size()) +
+                            " describes: expected sha256 " + binary.sha256 + " over " + counted(binary.size, "byte") +
+                            ", found " + found + " over " + std::to_string(bytes.size()) +
                             "; reinstall or rebuild the kernels");
     }
     return bytes;

@@ -1,4 +1,4 @@
-// The name that somebody probably meant: for messages about one that does not exist.
+// The names that somebody probably meant: for messages about one that does not exist.
 #ifndef AIVOPS_KERNEL_BINARY_NEAREST_NAME_H
 #define AIVOPS_KERNEL_BINARY_NEAREST_NAME_H
 
@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace aivops::kernel_binary {
@@ -45,6 +46,21 @@ inline std::string_view nearest_name(std::string_view name, const std::vector<st
         }
     }
     return nearest;
+}
+
+/// All of `candidates`: those that `name` is a part of, then the others, each by their distance from it.
+inline std::vector<std::string_view> nearest_first(std::string_view name, std::vector<std::string_view> candidates) {
+    using Rank = std::pair<bool, std::size_t>;
+    std::vector<std::pair<Rank, std::string_view>> ranked;
+    ranked.reserve(candidates.size());
+    for (const std::string_view candidate : candidates) {
+        const Rank rank(candidate.find(name) == std::string_view::npos, edit_distance(name, candidate));
+        ranked.emplace_back(rank, candidate);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& left, const auto& right) { return left.first < right.first; });
+    std::transform(ranked.begin(), ranked.end(), candidates.begin(), [](const auto& entry) { return entry.second; });
+    return candidates;
 }
 
 } // namespace aivops::kernel_binary
