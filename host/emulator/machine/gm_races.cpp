@@ -316,6 +316,9 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
     std::lock_guard lock(all.mutex);
     const Access now{touch.name, origin_, touch.place, true};
     const Knowledge known = touch.small ? published(now_, now_scalar_over_) : nullptr;
+    if (touch.small) {
+        scalar_told_ = std::max(scalar_told_, now_.own[static_cast<size_t>(Lane::kScalar)]);
+    }
     if (touch.lane == Lane::kScalar) {
         last_scalar_store_ = epoch(Lane::kScalar);
     }

@@ -103,6 +103,7 @@ void BlockRaces::start(const AccessOrigin* origin, uint64_t launch, Knowledge kn
     last_looks_.clear();
     stale_.reset();
     last_scalar_store_ = 0;
+    scalar_told_ = before_[static_cast<size_t>(Lane::kScalar)];
 }
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
@@ -110,6 +111,9 @@ bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
         return true; // the same instruction: in place, say
     }
     uint32_t known = (*now_.known)[actor];
+    if (actor == this->actor(Lane::kScalar)) {
+        known = std::min(known, scalar_told_); // others were told more than that when they were told of its reads
+    }
     if (actor >= first_actor_ && actor < first_actor_ + kLanes) {
         known = std::max(known, now_.own[actor - first_actor_]);
     }
@@ -285,9 +289,10 @@ void BlockRaces::learn(const Knowledge& knowledge) {
     }
 }
 
-Knowledge BlockRaces::done_on(Lane lane) const {
+Knowledge BlockRaces::done_on(Lane lane) {
     Clock all = done(lane);
     join_into(all, clock(Lane::kScalar)); // which has waited for that before it told others
+    scalar_told_ = std::max(scalar_told_, all.own[static_cast<size_t>(Lane::kScalar)]);
     return published(all, scalar_over());
 }
 

@@ -163,7 +163,7 @@ class BlockRaces {
     void wait_flag(uint32_t source, uint32_t destination, uint32_t id);
     void learn(const Knowledge& knowledge); // SyncAll: every lane knows it
     // Cross-core flags: what is done on one lane, and that a lane knows it.
-    Knowledge done_on(Lane lane) const;
+    Knowledge done_on(Lane lane);
     void learn(Lane lane, const Knowledge& knowledge);
 
   private:
@@ -216,6 +216,7 @@ class BlockRaces {
     uint32_t now_issue_ = 0;            // and its number
     uint32_t now_scalar_over_ = 0;
     uint32_t last_scalar_store_ = 0; // to GM
+    uint32_t scalar_told_ = 0;       // of the scalar unit's accesses, those known to be done when others were told
     uint32_t issues_ = 0;
     std::array<uint32_t, kLanes> issued_{}; // never goes back, so epochs of earlier blocks stay distinct
     std::array<uint32_t, kLanes> before_{}; // what had been issued when the block started; UB knows nothing of that
