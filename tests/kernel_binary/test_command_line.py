@@ -264,6 +264,13 @@ def test_inspect_what_holds_no_binary(run: Run, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["verify", "inspect"])
+def test_an_empty_name_is_not_the_current_folder(run: Run, command: str) -> None:
+    status, out, error = run(command, "")
+    assert (status, out) == (2, "")
+    assert error == f"aivops {command}: '': is no path; the current folder is .\n"
+
+
 def test_inspect(run: Run, tmp_path: Path, good: Path) -> None:
     status, page, _ = run("inspect", good)
     assert status == 0

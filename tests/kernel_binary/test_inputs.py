@@ -50,6 +50,8 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
         aivops.verify(tmp_path / "missing.o")
     with pytest.raises(UnreadableError, match="has no kernel binary"):
         aivops.verify(tmp_path)
+    with pytest.raises(UnreadableError, match=r"'': is no path; the current folder is \."):
+        aivops.verify("")
     os.mkfifo(tmp_path / "fifo.o")
     with pytest.raises(UnreadableError, match="cannot be read"):
         aivops.verify(tmp_path / "fifo.o")

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import aivops
+import numpy as np
 import pytest
 from emulator.acl_api import Acl, LaunchAttribute, LaunchConfig, PlaceHolder, pack
 
@@ -28,6 +30,12 @@ def current_device(acl: Acl) -> Iterator[None]:
         yield
     acl.message()
     acl.aclrtGetLastError(0)
+
+
+def test_aivops_works_in_the_same_process(acl: Acl) -> None:
+    """Whichever comes first: with one worker all subjects' tests are one process."""
+    with acl.device(0):
+        assert aivops.Buffer.from_host(aivops.Device(0), np.arange(3)).to_numpy().tolist() == [0, 1, 2]
 
 
 def in_new_thread(function: object) -> object:
