@@ -184,8 +184,8 @@ class Clash:
 
 
 def clashes(steps: list[Step], shape: Shape, order: Order, *, surely: bool) -> list[Clash]:
-    """Accesses that clash by the hardware's units; or those only whose very bytes do, and of which one is too large to
-    be a flag.
+    """Accesses that clash by the hardware's units; or those only whose very bytes do, and which are both too large
+    for a flag.
     """
     found = []
     accesses = [(step, step.instruction.touches) for step in steps if step.number in order.before]
@@ -201,7 +201,7 @@ def clashes(steps: list[Step], shape: Shape, order: Order, *, surely: bool) -> l
                     if not surely and one.conflicts(other):
                         found.append(Clash(first, second, one, other))
                     elif surely and one.surely_conflicts(other):
-                        both_small = first.instruction.small and second.instruction.small
-                        if one.device is None or not both_small:
+                        may_be_flag = first.instruction.small or second.instruction.small
+                        if one.device is None or not may_be_flag:
                             found.append(Clash(first, second, one, other))
     return found
