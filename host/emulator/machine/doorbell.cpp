@@ -84,6 +84,13 @@ Doorbell& doorbell() {
     return instance;
 }
 
+void ring_for_memory_of(const std::shared_ptr<Doorbell>& other) {
+    doorbell().ring();
+    if (other) {
+        other->ring();
+    }
+}
+
 bool Backoff::still_yields() {
     if (rounds_ == 0) {
         began_ns_ = now_ns();

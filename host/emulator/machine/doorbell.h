@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 namespace aivops::machine {
 
@@ -48,6 +49,9 @@ class Doorbell {
 
 /// The doorbell of this process.
 Doorbell& doorbell();
+/// Memory has changed: for the threads of this process, which may wait for any, and of the process whose memory it is
+/// and whose doorbell that is, if it is another one.
+void ring_for_memory_of(const std::shared_ptr<Doorbell>& other);
 
 /// Yields a while, then sleeps on the doorbell, and never spins. One per waiting loop.
 class Backoff {

@@ -126,14 +126,7 @@ void read_small(Block& block, GmTouch touch, uint32_t owner, uint8_t* to) {
 void after_write(Block& block, Address gm) {
     note_visible_change(block);
     const Block::KnownRange* known = block.known_range(gm, 1);
-    if (known == nullptr) {
-        memory_space().ring(gm);
-        return;
-    }
-    doorbell().ring(); // threads of this process may wait for any memory
-    if (known->doorbell) {
-        known->doorbell->ring();
-    }
+    ring_for_memory_of(known != nullptr ? known->doorbell : memory_space().doorbell_of(gm));
 }
 
 void after_signal(Block& block) {

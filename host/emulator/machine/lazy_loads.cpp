@@ -40,11 +40,11 @@ void LazyLoads::forget(uint32_t ub, uint32_t bytes) {
     }
 }
 
-void LazyLoads::settle_sources(const uint8_t* gm, uint64_t bytes) {
+template <typename Condition>
+void LazyLoads::settle_if(Condition condition) {
     for (uint32_t index = 0; index < count_;) {
-        const Load& load = loads_[index];
-        if (gm < load.from + load.bytes && load.from < gm + bytes) {
-            happen(load);
+        if (condition(loads_[index])) {
+            happen(loads_[index]);
             drop(index);
         } else {
             ++index;
@@ -52,15 +52,12 @@ void LazyLoads::settle_sources(const uint8_t* gm, uint64_t bytes) {
     }
 }
 
+void LazyLoads::settle_sources(const uint8_t* gm, uint64_t bytes) {
+    settle_if([=](const Load& load) { return gm < load.from + load.bytes && load.from < gm + bytes; });
+}
+
 void LazyLoads::settle_overlapping(uint32_t ub, uint32_t bytes) {
-    for (uint32_t index = 0; index < count_;) {
-        if (loads_[index].overlaps(ub, bytes)) {
-            happen(loads_[index]);
-            drop(index);
-        } else {
-            ++index;
-        }
-    }
+    settle_if([=](const Load& load) { return load.overlaps(ub, bytes); });
 }
 
 void LazyLoads::happen(const Load& load) {

@@ -57,6 +57,8 @@ class LazyLoads {
     };
 
     void settle_overlapping(uint32_t ub, uint32_t bytes);
+    template <typename Condition>
+    void settle_if(Condition condition);
     void happen(const Load& load);
     void drop(uint32_t index) { loads_[index] = loads_[--count_]; }
 

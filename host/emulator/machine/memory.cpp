@@ -255,10 +255,7 @@ std::shared_ptr<Doorbell> MemorySpace::doorbell_of(Address address) const {
 }
 
 void MemorySpace::ring(Address address) const {
-    doorbell().ring(); // threads of this process may wait for any memory
-    if (const std::shared_ptr<Doorbell> remote = doorbell_of(address)) {
-        remote->ring();
-    }
+    ring_for_memory_of(doorbell_of(address));
 }
 
 void MemorySpace::add_import(const Import& import) {
