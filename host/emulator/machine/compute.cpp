@@ -5,7 +5,6 @@
 #include "late_pipes.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace aivops::machine {
 namespace {
@@ -22,10 +21,6 @@ void count(Block& block, const AivEmuCompute& instruction) {
 
 // Before they are used where they are.
 void settle_operands(Block& block, const AivEmuCompute& instruction) {
-    if (instruction.range_count == std::numeric_limits<uint8_t>::max()) {
-        block.lazy_loads.settle_all(); // as many as one can be told of: there may be more
-        return;
-    }
     for (uint32_t index = 0; index < instruction.range_count; ++index) {
         block.lazy_loads.settle(instruction.ranges[index].ub, instruction.ranges[index].bytes);
     }

@@ -82,6 +82,18 @@ def test_unified_buffer_may_be_reserved_but_not_touched_beyond_its_size(acl: Acl
         assert "UB overflow" in acl.message()
 
 
+def test_every_operand_of_an_instruction_is_checked_however_many_its_pieces(acl: Acl, kernels: Path) -> None:
+    operand = 199 * 9 * 32 + 256
+    with acl.device(0):
+        function = acl.function(acl.load(kernels), "strided_add")
+        last_place = (192 * 1024 - operand) // 32 * 32
+        acl.ok(acl.launch(function, 1, pack("I", last_place)))
+        acl.ok(acl.synchronize())
+        acl.ok(acl.launch(function, 1, pack("I", last_place + 32)))
+        assert acl.synchronize() == EXCEPTION
+        assert "Add: UB overflow" in acl.message()
+
+
 def test_sync_all_with_more_blocks_than_cores_is_a_reported_deadlock(acl: Acl, kernels: Path) -> None:
     with acl.device(0):
         target = acl.malloc(49 * 32)

@@ -116,8 +116,10 @@ AIVOPS_EMU_INLINE Operand operand(const AscendC::LocalTensor<T>& tensor, uint32_
 
 // ---- Issuing ----
 
-// What the machine is told about the bytes an instruction touches: a row, or one range per repeat. Not inlined: it
-// would be the largest part of every instruction, in the binary and in the time to compile it.
+// What the machine is told about the bytes an instruction touches: a row, or one range per repeat. The list is long
+// enough for most; an operand that needs more leaves one range to each that follows, and its last one then reaches to
+// the end of its last repeat. Not inlined: it would be the largest part of every instruction, in the binary and in the
+// time to compile it.
 class Ranges {
   public:
     __attribute__((noinline)) void add(const Operand& operand, const Lanes& lanes, uint32_t element_bytes,
@@ -139,20 +141,33 @@ class Ranges {
         const uint32_t per_block = kUbBlockBytes / element_bytes;
         const uint32_t begin = first / per_block * operand.block_stride;
         const uint32_t end = last / per_block * operand.block_stride + (last % per_block + 1) * element_bytes;
+        const uint32_t room = kLimit - (kMostOperands - operands_ - 1);
         for (uint32_t repeat = 0; repeat < lanes.repeats; ++repeat) {
             const uint32_t start = operand.offset + repeat * operand.repeat_stride;
-            // Repeats that follow each other without a gap are one range, and so is what no longer fits the list.
+            // Repeats that follow each other without a gap are one range, and so are those that find no room.
             const bool follows = repeat > 0 && start + begin <= ranges_[count_ - 1].ub + ranges_[count_ - 1].bytes;
-            if (follows || (repeat > 0 && count_ == kLimit))
+            if (follows || (repeat > 0 && count_ == room))
                 ranges_[count_ - 1].bytes = start + end - ranges_[count_ - 1].ub;
             else
-                push(start + begin, end - begin, write);
+                append(start + begin, end - begin, write);
         }
+        ++operands_;
     }
 
     __attribute__((noinline)) void push(uint32_t offset, uint64_t bytes, bool write) {
-        if (bytes == 0 || count_ == kLimit)
-            return;
+        if (bytes != 0)
+            append(offset, bytes, write);
+        ++operands_;
+    }
+
+    const AivEmuRange* data() const { return ranges_; }
+    uint8_t count() const { return static_cast<uint8_t>(count_); }
+
+  private:
+    static constexpr uint32_t kLimit = 255;
+    static constexpr uint32_t kMostOperands = 4; // of one instruction: Select's
+
+    __attribute__((noinline)) void append(uint32_t offset, uint64_t bytes, bool write) {
         AivEmuRange& range = ranges_[count_++];
         range = AivEmuRange{};
         range.ub = offset;
@@ -161,13 +176,9 @@ class Ranges {
         range.align = kUbBlockBytes;
     }
 
-    const AivEmuRange* data() const { return ranges_; }
-    uint8_t count() const { return static_cast<uint8_t>(count_); }
-
-  private:
-    static constexpr uint32_t kLimit = 255;
     AivEmuRange ranges_[kLimit];
     uint32_t count_ = 0;
+    uint32_t operands_ = 0;
 };
 
 template <typename Parameters>
