@@ -373,25 +373,9 @@ FAULTS = (
         result=of_next_rank,
         ranks=2,
     ),
-    race(
-        "no_wait_for_peer",
-        "fill",
-        "take",
-        UNORDERED_CORES,
-        says=GM_RACE,
-        result=of_next_rank,
-        ranks=2,
-        shows=True,
-    ),
-    race(
-        "small_data_not_awaited",
-        "fill",
-        "take",
-        UNORDERED_CORES,
-        says=GM_RACE,
-        result=of_next_rank,
-        ranks=2,
-        shows=True,
+    *(
+        race(name, "fill", "take", UNORDERED_CORES, says=GM_RACE, result=of_next_rank, ranks=2, shows=True)
+        for name in ("no_wait_for_peer", "small_data_not_awaited")
     ),
     race(
         "number_read_too_early",
