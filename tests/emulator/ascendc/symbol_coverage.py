@@ -244,7 +244,9 @@ def read_trace(trace: Path) -> Coverage:
         by_name[overload.name].append(overload)
     words: dict[str, set[str]] = defaultdict(set)
     read: dict[str, dict[int, str]] = {}
-    for source, binary, number, _, offset, caller in csv.reader(trace.open(), delimiter="\t"):
+    for source, binary, number, _, offset, caller in csv.reader(
+        trace.read_text().splitlines(), delimiter="\t"
+    ):
         architecture = ARCHITECTURES[int(number)]
         if binary not in read:
             read[binary] = functions_of(Path(binary))
