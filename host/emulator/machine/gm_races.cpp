@@ -405,15 +405,11 @@ std::optional<Race> BlockRaces::line_store(const GmTouch& touch) {
 }
 
 void BlockRaces::looked_into(uint32_t ub, uint32_t bytes) {
-    const size_t last = std::min<size_t>((ub + bytes - 1) / kGranule, looks_in_ub_.size() - 1);
-    for (size_t granule = ub / kGranule; granule <= last; ++granule) {
-        looks_in_ub_[granule] = look_;
-    }
+    ub_.change(ub / kGranule, end_of_ub(ub, bytes), [&](uint64_t, UbPast& past) { past.look = look_; });
 }
 
 // Something reads what a look has brought to UB.
-std::optional<Race> BlockRaces::consume(size_t granule, Lane lane) {
-    Look& look = *looks_in_ub_[granule];
+std::optional<Race> BlockRaces::consume(Look& look, Lane lane) {
     if (lane == Lane::kScalar) {
         look.inspected = true;
         return std::nullopt;

@@ -26,6 +26,7 @@ namespace aivops::machine {
 namespace {
 
 constexpr uint32_t kEagerRereads = 4;                  // before an unchanged poll waits for a change
+constexpr int64_t kBriefNs = 1000 * 1000;              // without progress, before the other devices are looked at
 constexpr int64_t kPeerPatienceNs = 200 * 1000 * 1000; // without progress, before the peers' processes are looked at
 constexpr int64_t kRetryNs = 500 * 1000; // a poll that waits is tried anyway: its loop may look at the time as well
 constexpr std::byte kMissingArgument{0xcb};
@@ -242,7 +243,7 @@ uint32_t KernelRun::number_of_place(const void* place) {
 
 void KernelRun::leave_core(Device& device, size_t index) {
     if (const std::unique_ptr<BlockRaces>& races = resident_[index]->races) {
-        at_end_ = join(at_end_, races->all_done());
+        races->gather_done(told_at_end_);
     }
     if (tracing()) {
         trace_block_end(resident_[index]->block);
@@ -259,7 +260,7 @@ void KernelRun::end(Device& device) {
     }
     device.free_cores().insert(device.free_cores().end(), occupied_.begin(), occupied_.end());
     occupied_.clear();
-    launch_.ordering->learn(at_end_);
+    launch_.ordering->learn(told_at_end_.all());
     if (failure_ && launch_.on_failure) {
         device.defer([report = launch_.on_failure, failure = *failure_] { report(failure); });
     }
@@ -357,20 +358,24 @@ void KernelRun::ask_polls(Device& device) {
 
 bool KernelRun::timed_out(Device& device, int64_t now) {
     // Where pipes are late, a launch may have to wait long for its turn; it stalls only when everything does.
-    const uint64_t of_all = machine().progress();
-    const uint64_t progress = settings().late ? of_all : progress_;
-    if (of_all != seen_progress_of_all_) {
-        seen_progress_of_all_ = of_all;
-        all_stalled_since_ = now;
-    }
+    const uint64_t progress = settings().late ? machine().progress() : progress_;
     if (progress != seen_progress_) {
         seen_progress_ = progress;
         stalled_since_ = now;
+        all_stalled_since_ = now;
+        seen_progress_of_all_.reset();
         if (next_waiting_ns_ != kFirstWaitingNs) {
             next_waiting_ns_ = kFirstWaitingNs;
             report_moved(scene());
         }
         return false;
+    }
+    if (now - stalled_since_ > kBriefNs) {
+        const uint64_t of_all = machine().progress();
+        if (of_all != seen_progress_of_all_.value_or(of_all)) {
+            all_stalled_since_ = now;
+        }
+        seen_progress_of_all_ = of_all;
     }
     if (now - stalled_since_ > next_waiting_ns_) {
         next_waiting_ns_ *= 2;
@@ -448,7 +453,7 @@ void KernelRun::sync_all(Block& block) {
     block.polls.clear();
     if (block.races != nullptr) {
         block.pipes->note_visible_issue();
-        at_sync_all_known_ = join(at_sync_all_known_, block.races->all_done());
+        block.races->gather_done(told_at_sync_all_);
     }
     if (++at_sync_all_ < launch_.blocks) {
         give_way(block, BlockState::kAtSyncAll);
@@ -462,9 +467,10 @@ void KernelRun::sync_all(Block& block) {
 
 void KernelRun::release_sync_all() {
     at_sync_all_ = 0;
+    const Knowledge told = told_at_sync_all_.all();
     for (Core* core : resident_) {
         if (core->races) {
-            core->races->learn(at_sync_all_known_);
+            core->races->learn_all(told);
         }
         if (core->block.state == BlockState::kAtSyncAll) {
             core->block.state = BlockState::kReady;

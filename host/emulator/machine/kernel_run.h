@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -103,7 +104,7 @@ class KernelRun : public Task {
     uint64_t progress_ = 0;
     uint64_t seen_progress_ = 0;
     int64_t stalled_since_ = 0;
-    uint64_t seen_progress_of_all_ = 0; // devices
+    std::optional<uint64_t> seen_progress_of_all_; // devices, once this launch has stalled
     int64_t all_stalled_since_ = 0;
     bool asking_ = false;                       // blocks, which have no say any more
     int64_t next_waiting_ns_ = kFirstWaitingNs; // without progress, when the report says next that this launch waits
@@ -111,8 +112,8 @@ class KernelRun : public Task {
     std::vector<const void*> warned_;
     // Where pipes are late.
     Knowledge at_start_;
-    Knowledge at_sync_all_known_;
-    Knowledge at_end_;
+    Gathering told_at_sync_all_;
+    Gathering told_at_end_;
     std::unordered_map<const void*, uint32_t> place_numbers_;
     std::vector<Block*> candidates_;
 };

@@ -16,15 +16,6 @@ constexpr uint32_t kGranule = 32;
 constexpr uint32_t kEventIds = 64;                         // of a pair of pipes
 constexpr uint32_t kArchitectureWithoutVectorOrder = 2201; // its vector unit finishes out of order, as copy engines do
 
-uint32_t actor_count() {
-    return settings().devices * soc().vector_cores * kLanes;
-}
-
-Knowledge nothing() {
-    static const Knowledge empty = std::make_shared<const std::vector<uint32_t>>(actor_count(), 0);
-    return empty;
-}
-
 uint32_t event_number(uint32_t source, uint32_t destination, uint32_t id) {
     return (static_cast<uint32_t>(lane_of(source)) * kLanes + static_cast<uint32_t>(lane_of(destination))) * kEventIds +
            id;
@@ -43,27 +34,6 @@ Lane lane_of(uint32_t pipe) {
     default:
         return Lane::kScalar;
     }
-}
-
-Knowledge join(const Knowledge& left, const Knowledge& right) {
-    if (left == right || !right) {
-        return left;
-    }
-    if (!left) {
-        return right;
-    }
-    auto joined = std::make_shared<std::vector<uint32_t>>(*left);
-    bool changed = false;
-    for (size_t index = 0; index < joined->size(); ++index) {
-        changed |= (*right)[index] > (*joined)[index];
-        (*joined)[index] = std::max((*joined)[index], (*right)[index]);
-    }
-    return changed ? Knowledge(std::move(joined)) : left;
-}
-
-Ordering& host_ordering() {
-    static Ordering& instance = *new Ordering;
-    return instance;
 }
 
 const AccessOrigin* origin_of(const std::string& kernel, uint32_t device, uint32_t block) {
@@ -88,15 +58,12 @@ void BlockRaces::start(const AccessOrigin* origin, uint64_t launch, Knowledge kn
     origin_ = origin;
     launch_ = launch;
     for (Clock& clock : clocks_) {
-        clock = {known ? known : nothing(), {}};
+        clock = {known ? known : nothing_known(), {}};
     }
     learned_ = clocks_;
     before_ = issued_;
     events_.clear();
-    ub_.resize(granules_);
-    sites_.clear();
-    site_numbers_.clear();
-    looks_in_ub_.assign(granules_, nullptr);
+    ub_.clear();
     look_.reset();
     looks_.clear();
     looks_by_granule_.clear();
@@ -137,14 +104,12 @@ Knowledge BlockRaces::published(const Clock& clock, uint32_t scalar_over) const 
     return all;
 }
 
-Knowledge BlockRaces::all_done() const {
-    Clock all = clocks_[0];
+void BlockRaces::gather_done(Gathering& all) const {
     for (size_t lane = 0; lane < kLanes; ++lane) {
-        join_into(all, clocks_[lane]);
-        join_into(all, learned_[lane]);
+        all.add(clocks_[lane].known);
+        all.add(learned_[lane].known);
     }
-    all.own = issued_;
-    return published(all, 0);
+    all.add(first_actor_, issued_);
 }
 
 // The scalar unit goes on when it has what it reads, and what it writes to UB is nobody else's.
@@ -171,16 +136,13 @@ void BlockRaces::begin(Lane lane, const Issue& issue) {
     join_into(learned_[static_cast<size_t>(lane)], now_);
 }
 
-uint32_t BlockRaces::site_number(const char* name, const void* place) {
-    auto [found, added] = site_numbers_.try_emplace({name, place}, static_cast<uint32_t>(sites_.size()));
-    if (added) {
-        sites_.push_back({name, place});
-    }
-    return found->second;
+// The granule behind the last of these bytes of UB; 0 behind none.
+uint64_t BlockRaces::end_of_ub(uint64_t ub, uint64_t bytes) const {
+    return bytes == 0 ? 0 : std::min<uint64_t>((ub + bytes + kGranule - 1) / kGranule, granules_);
 }
 
-Race BlockRaces::ub_race(size_t granule, const UbCell::Done& done, bool done_writes, const Access& now) const {
-    Access first{sites_[done.site].name, origin_, sites_[done.site].place, done_writes};
+Race BlockRaces::ub_race(uint64_t granule, const UbPast::Done& done, bool done_writes, const Access& now) const {
+    Access first{done.name, origin_, done.place, done_writes};
     Access second = now;
     if (done.issue > now_issue_) {
         std::swap(first, second); // as the program has them
@@ -193,56 +155,47 @@ Race BlockRaces::ub_race(size_t granule, const UbCell::Done& done, bool done_wri
 
 std::optional<Race> BlockRaces::ub_overtakes(Lane lane, uint32_t ub, uint32_t bytes, const char* name,
                                              const void* place) const {
-    const size_t last = std::min<size_t>((ub + bytes - 1) / kGranule, ub_.size() - 1);
-    for (size_t index = ub / kGranule; bytes != 0 && index <= last; ++index) {
-        const UbCell::Done& read = ub_[index].reads[static_cast<size_t>(lane)];
-        if (read.epoch > before_[static_cast<size_t>(lane)] && !knows(lane, actor(lane), read.epoch)) {
-            return ub_race(index, read, false, {name, origin_, place, true});
+    std::optional<Race> race;
+    ub_.visit(ub / kGranule, end_of_ub(ub, bytes), [&](uint64_t granule, const UbPast& past) {
+        const UbPast::Done& read = past.reads[static_cast<size_t>(lane)];
+        if (!race && !knows(lane, actor(lane), read.epoch)) {
+            race = ub_race(granule, read, false, {name, origin_, place, true});
         }
-    }
-    return std::nullopt;
+    });
+    return race;
 }
 
 std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes, bool write, const char* name,
                                           const void* place) {
-    if (bytes == 0) {
-        return std::nullopt;
-    }
     std::optional<Race> race;
-    const uint32_t site = site_number(name, place);
-    const size_t last = std::min<size_t>((ub + bytes - 1) / kGranule, ub_.size() - 1);
-    for (size_t index = ub / kGranule; index <= last; ++index) {
-        UbCell& cell = ub_[index];
-        auto report = [&](const UbCell::Done& done, bool done_writes) {
+    ub_.change(ub / kGranule, end_of_ub(ub, bytes), [&](uint64_t granule, UbPast& past) {
+        auto report = [&](const UbPast::Done& done, bool done_writes) {
             if (!race) {
-                race = ub_race(index, done, done_writes, {name, origin_, place, write});
+                race = ub_race(granule, done, done_writes, {name, origin_, place, write});
             }
         };
         for (uint32_t other = 0; write && other < kLanes; ++other) {
             // A scalar read is over when the next instruction is issued.
-            const UbCell::Done& read = cell.reads[other];
+            const UbPast::Done& read = past.reads[other];
             const bool over = other == static_cast<uint32_t>(Lane::kScalar) && read.issue < now_issue_;
-            if (read.epoch > before_[other] && !over && !knows(lane, first_actor_ + other, read.epoch)) {
+            if (!over && !knows(lane, first_actor_ + other, read.epoch)) {
                 report(read, false);
             }
         }
-        if (cell.write.epoch > before_[static_cast<size_t>(cell.write_lane)] &&
-            !knows(lane, actor(cell.write_lane), cell.write.epoch)) {
-            report(cell.write, true);
+        if (!knows(lane, actor(past.write_lane), past.write.epoch)) {
+            report(past.write, true);
         }
+        const UbPast::Done now{epoch(lane), now_issue_, name, place};
         if (write) {
-            cell.write = {epoch(lane), site, now_issue_};
-            cell.write_lane = lane;
-            cell.reads = {};
-            looks_in_ub_[index].reset();
-        } else {
-            cell.reads[static_cast<size_t>(lane)] = {epoch(lane), site, now_issue_};
-            if (looks_in_ub_[index]) {
-                std::optional<Race> data = consume(index, lane);
-                race = race ? race : data;
-            }
+            past = {now, {}, lane, nullptr};
+            return;
         }
-    }
+        past.reads[static_cast<size_t>(lane)] = now;
+        if (past.look) {
+            std::optional<Race> data = consume(*past.look, lane);
+            race = race ? race : data;
+        }
+    });
     return race;
 }
 
@@ -283,9 +236,9 @@ void BlockRaces::wait_flag(uint32_t source, uint32_t destination, uint32_t id) {
     set.pop_front();
 }
 
-void BlockRaces::learn(const Knowledge& knowledge) {
+void BlockRaces::learn_all(const Knowledge& knowledge) {
     for (Clock& clock : clocks_) {
-        clock.known = join(clock.known, knowledge);
+        clock.known = knowledge;
     }
 }
 

@@ -6,15 +6,15 @@
 #define AIVOPS_MACHINE_RACE_CHECK_H
 
 #include "contract/contract.h"
+#include "knowledge.h"
 #include "memory.h"
+#include "piecewise.h"
 
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -24,33 +24,8 @@ namespace aivops::machine {
 
 /// The pipes of an AIV core, numbered densely.
 enum class Lane : uint8_t { kScalar, kVector, kLoad, kStore };
-constexpr uint32_t kLanes = 4;
+constexpr uint32_t kLanes = kActorsPerCore;
 Lane lane_of(uint32_t pipe);
-
-/// What an actor knows to be done, by actor. Shared and never changed: most joins are of one with itself.
-using Knowledge = std::shared_ptr<const std::vector<uint32_t>>;
-Knowledge join(const Knowledge& left, const Knowledge& right);
-
-/// What is known to be done at a point that others wait for: the end of a stream, an event, a return to the host.
-class Ordering {
-  public:
-    Knowledge known() const {
-        std::lock_guard lock(mutex_);
-        return known_;
-    }
-    void learn(const Knowledge& knowledge) {
-        std::lock_guard lock(mutex_);
-        known_ = join(known_, knowledge);
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    Knowledge known_;
-};
-
-/// What the program has waited for, and so everything that it submits from then on comes after. One for all threads:
-/// how they order one another is not seen.
-Ordering& host_ordering();
 
 /// Who made an access, for reports. Interned: a pointer stays good for ever.
 struct AccessOrigin {
@@ -132,8 +107,8 @@ class BlockRaces {
 
     /// A block starts on this core, knowing what its launch knows.
     void start(const AccessOrigin* origin, uint64_t launch, Knowledge known);
-    /// What is known once all of the block is done.
-    Knowledge all_done() const;
+    /// Adds what is known once all of the block is done.
+    void gather_done(Gathering& all) const;
 
     // One instruction: issued, begun on its lane when it is done, then its accesses.
     Issue issue() { return {clock(Lane::kScalar), ++issues_, scalar_over()}; }
@@ -161,31 +136,25 @@ class BlockRaces {
     void set_flag(uint32_t source, uint32_t destination, uint32_t id);
     bool flag_is_set(uint32_t source, uint32_t destination, uint32_t id) const;
     void wait_flag(uint32_t source, uint32_t destination, uint32_t id);
-    void learn(const Knowledge& knowledge); // SyncAll: every lane knows it
+    void learn_all(const Knowledge& knowledge); // SyncAll: every lane knows it, and what it knew before is part of it
     // Cross-core flags: what is done on one lane, and that a lane knows it.
     Knowledge done_on(Lane lane);
     void learn(Lane lane, const Knowledge& knowledge);
 
   private:
-    struct Site { // of an access in the program
-        const char* name;
-        const void* place;
-        bool operator==(const Site&) const = default;
-    };
-    struct SiteHash { // the compiler may let instructions share a place
-        size_t operator()(const Site& site) const {
-            return std::hash<const void*>{}(site.place) ^ std::hash<const void*>{}(site.name) << 1;
-        }
-    };
-    struct UbCell {
+    struct UbPast { // of a piece of UB
         struct Done {
             uint32_t epoch = 0;
-            uint32_t site = 0;
             uint32_t issue = 0;
+            const char* name = nullptr;
+            const void* place = nullptr;
+            bool operator==(const Done&) const = default;
         };
         Done write;
         std::array<Done, kLanes> reads{};
         Lane write_lane = Lane::kScalar;
+        std::shared_ptr<Look> look; // that has come there
+        bool operator==(const UbPast&) const = default;
     };
 
     Clock& clock(Lane lane) { return clocks_[static_cast<size_t>(lane)]; }
@@ -198,16 +167,16 @@ class BlockRaces {
     uint32_t scalar_over() const;
     Clock done(Lane lane) const;
     void acquire(Lane lane, const Knowledge& knowledge);
-    uint32_t site_number(const char* name, const void* place);
-    Race ub_race(size_t granule, const UbCell::Done& done, bool done_writes, const Access& now) const;
-    std::optional<Race> consume(size_t granule, Lane lane);
+    uint64_t end_of_ub(uint64_t ub, uint64_t bytes) const;
+    Race ub_race(uint64_t granule, const UbPast::Done& done, bool done_writes, const Access& now) const;
+    std::optional<Race> consume(Look& look, Lane lane);
     void look_at(struct GmCell& cell, Address granule, const GmTouch& touch, uint8_t* content,
                  const std::shared_ptr<Look>& look, Knowledge& acquired);
     std::optional<Race> take_back(struct GmCell& cell, const GmTouch& touch, const Access& now);
     std::optional<Race> leave_polls(uint32_t issue);
 
     const uint32_t first_actor_;
-    const uint32_t granules_; // of UB; their cells are made when the core first runs a block
+    const uint32_t granules_; // of UB
     const AccessOrigin* origin_ = nullptr;
     uint64_t launch_ = 0;
     std::array<Clock, kLanes> clocks_;
@@ -218,16 +187,13 @@ class BlockRaces {
     uint32_t last_scalar_store_ = 0; // to GM
     uint32_t scalar_told_ = 0;       // of the scalar unit's accesses, those known to be done when others were told
     uint32_t issues_ = 0;
-    std::array<uint32_t, kLanes> issued_{}; // never goes back, so epochs of earlier blocks stay distinct
-    std::array<uint32_t, kLanes> before_{}; // what had been issued when the block started; UB knows nothing of that
-    std::vector<UbCell> ub_;
-    std::vector<Site> sites_;
-    std::unordered_map<Site, uint32_t, SiteHash> site_numbers_;
+    std::array<uint32_t, kLanes> issued_{};        // never goes back, so epochs of earlier blocks stay distinct
+    std::array<uint32_t, kLanes> before_{};        // what had been issued when the block started
+    Piecewise<UbPast> ub_;                         // by granule
     std::map<uint32_t, std::deque<Clock>> events_; // set and not waited for, by source, destination and id
 
-    std::vector<std::shared_ptr<Look>> looks_in_ub_; // by granule
-    std::shared_ptr<Look> look_;                     // the latest
-    std::vector<std::shared_ptr<Look>> looks_;       // with a suspect
+    std::shared_ptr<Look> look_;               // the latest
+    std::vector<std::shared_ptr<Look>> looks_; // with a suspect
     std::unordered_map<Address, std::shared_ptr<Look>> looks_by_granule_;
     std::vector<std::shared_ptr<Look>> last_looks_; // since the block last wrote, of each wait
     std::shared_ptr<const StalePoll> stale_;        // the latest wait, if it was such a one
