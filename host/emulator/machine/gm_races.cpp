@@ -2,30 +2,20 @@
 #include "race_check.h"
 
 #include "flag_history.h"
+#include "piecewise.h"
 #include "polling_places.h"
 #include "report.h"
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
 namespace aivops::machine {
 
-// What happened to one granule.
+// What is known of one granule as a flag: somebody has read or written a small piece of it.
 struct GmCell {
-    struct Done {
-        Access access;
-        uint32_t actor = 0;
-        uint32_t epoch = 0;
-        uint32_t issue = 0;
-        uint32_t mask = 0;
-        bool atomic = false;
-        bool small = false;
-        std::shared_ptr<Look> look; // of a small read
-        std::shared_ptr<const StalePoll> stale;
-    };
-    std::vector<Done> accesses;
     Releases released;
     FlagHistory history;
     const void* polled_at = nullptr; // where somebody polls it; so it is a flag
@@ -62,11 +52,31 @@ uint32_t word_at(const FlagHistory::Content& content, Address gm, uint64_t bytes
     return word;
 }
 
+// An access that later ones may race with, to a piece of granules.
+struct GmDone {
+    Access access;
+    uint32_t actor = 0;
+    uint32_t epoch = 0;
+    uint32_t issue = 0;
+    uint32_t mask = 0; // of each granule
+    bool atomic = false;
+    bool small = false;
+    std::shared_ptr<Look> look; // of a small read
+    std::shared_ptr<const StalePoll> stale;
+
+    // Of one instruction the rest is the same.
+    bool operator==(const GmDone& other) const {
+        return actor == other.actor && epoch == other.epoch && mask == other.mask &&
+               access.write == other.access.write && look == other.look && stale == other.stale;
+    }
+};
+
 // Strict mode runs blocks on one thread at a time, and only blocks and allocations come here; the mutex is for the
 // latter.
 struct Shadow {
     std::mutex mutex;
-    std::unordered_map<Address, GmCell> cells; // by granule number
+    Piecewise<std::vector<GmDone>> accesses; // by granule number,
+    std::map<Address, GmCell> flags;         // and these too
     struct LineStore {
         Access access;
         uint32_t actor;
@@ -79,6 +89,40 @@ struct Shadow {
 Shadow& shadow() {
     static Shadow& instance = *new Shadow;
     return instance;
+}
+
+bool is_polled(Address granule) {
+    const auto flag = shadow().flags.find(granule);
+    return flag != shadow().flags.end() && flag->second.polled_at != nullptr;
+}
+
+// The granules of an access, in runs of which it touches the same bytes; those of a small one each by itself, because
+// each may be a flag.
+template <typename Visit>
+void for_each_run(const GmTouch& touch, Visit visit) {
+    const Address end = touch.gm + touch.bytes;
+    for (Address granule = touch.gm / kGranule; granule * kGranule < end;) {
+        const uint32_t mask = mask_of(granule, touch.gm, end);
+        const Address run_end = touch.small || mask != ~0u ? granule + 1 : end / kGranule;
+        visit(granule, run_end, mask);
+        granule = run_end;
+    }
+}
+
+// What a write makes of its bytes of a granule.
+FlagHistory::Content written_to(Address granule, const GmTouch& touch, const uint8_t* content) {
+    const Address begin = std::max(touch.gm, granule * kGranule);
+    const Address end = std::min(touch.gm + touch.bytes, (granule + 1) * kGranule);
+    FlagHistory::Content written{};
+    std::memcpy(written.data() + begin % kGranule, content + (begin - touch.gm), end - begin);
+    return written;
+}
+
+void keep(std::vector<GmDone>& accesses, const GmDone& now) {
+    if (accesses.size() == kKeptAccesses) {
+        accesses.erase(accesses.begin());
+    }
+    accesses.push_back(now);
 }
 
 Knowledge released(const Releases& releases, uint32_t mask) {
@@ -125,7 +169,7 @@ Race race_behind(const StalePoll& stale, Address at, const Access& first, const 
 }
 
 // Two accesses by two blocks: `stale` is the latest wait of the second.
-Race race_of(const GmCell::Done& first, const Access& second, const std::shared_ptr<const StalePoll>& stale, Address at,
+Race race_of(const GmDone& first, const Access& second, const std::shared_ptr<const StalePoll>& stale, Address at,
              const Access& other) {
     auto waited_for = [](const std::shared_ptr<const StalePoll>& poll, const Access& access) {
         return poll != nullptr && poll->write.origin->device == access.origin->device;
@@ -225,44 +269,41 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
     }
     Knowledge acquired;
     std::optional<Race> race;
-    for (Address granule = touch.gm / kGranule; granule <= (touch.gm + touch.bytes - 1) / kGranule; ++granule) {
-        GmCell& cell = all.cells[granule];
-        const uint32_t mask = mask_of(granule, touch.gm, touch.gm + touch.bytes);
-        for (const GmCell::Done& other : cell.accesses) {
-            if (!other.access.write || (other.mask & mask) == 0 || knows(touch.lane, other.actor, other.epoch)) {
-                continue;
-            }
-            const bool flag = touch.small && other.small;
-            const Address at = std::max(touch.gm, granule * kGranule);
-            if (!flag && !race) {
-                race = race_of(other, now, stale_, at, other.access);
-            } else if (flag && cell.polled_at == nullptr && !look->suspect) {
-                look->suspect = race_of(other, now, stale_, at, other.access);
-                look->suspect_at = granule;
-            }
-        }
-        if (touch.small) {
-            std::shared_ptr<Look>& latest = looks_by_granule_[granule];
-            if (latest) {
-                latest->repeated = true;
-                if (touch.again) {
-                    latest->again = true;
-                    std::erase(last_looks_, latest);
+    for_each_run(touch, [&](Address run_begin, Address run_end, uint32_t mask) {
+        all.accesses.change(run_begin, run_end, [&](Address granule, std::vector<GmDone>& accesses) {
+            for (const GmDone& other : accesses) {
+                if (!other.access.write || (other.mask & mask) == 0 || knows(touch.lane, other.actor, other.epoch)) {
+                    continue;
+                }
+                const bool flag = touch.small && other.small;
+                const Address at = std::max(touch.gm, granule * kGranule);
+                if (!flag && !race) {
+                    race = race_of(other, now, stale_, at, other.access);
+                } else if (flag && !is_polled(granule) && !look->suspect) {
+                    look->suspect = race_of(other, now, stale_, at, other.access);
+                    look->suspect_at = granule;
                 }
             }
-            latest = look;
-            look_at(cell, granule, touch, content, look, acquired);
-        }
-        std::erase_if(cell.accesses, [&](const GmCell::Done& other) {
-            return !other.access.write && (other.mask & ~mask) == 0 &&
-                   (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
+            if (touch.small) {
+                std::shared_ptr<Look>& latest = looks_by_granule_[granule];
+                if (latest) {
+                    latest->repeated = true;
+                    if (touch.again) {
+                        latest->again = true;
+                        std::erase(last_looks_, latest);
+                    }
+                }
+                latest = look;
+                look_at(all.flags[granule], granule, touch, content, look, acquired);
+            }
+            std::erase_if(accesses, [&](const GmDone& other) {
+                return !other.access.write && (other.mask & ~mask) == 0 &&
+                       (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
+            });
+            keep(accesses,
+                 {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, false, touch.small, look, stale_});
         });
-        if (cell.accesses.size() == kKeptAccesses) {
-            cell.accesses.erase(cell.accesses.begin());
-        }
-        cell.accesses.push_back(
-            {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, false, touch.small, look, stale_});
-    }
+    });
     if (look && look->suspect) {
         looks_.push_back(look);
     }
@@ -323,63 +364,62 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
         last_scalar_store_ = epoch(Lane::kScalar);
     }
     std::optional<Race> race = leave_polls(now_issue_);
-    for (Address granule = touch.gm / kGranule; granule <= (touch.gm + touch.bytes - 1) / kGranule; ++granule) {
-        GmCell& cell = all.cells[granule];
-        const uint32_t mask = mask_of(granule, touch.gm, touch.gm + touch.bytes);
-        const Address at = std::max(touch.gm, granule * kGranule);
-        for (const GmCell::Done& other : cell.accesses) {
-            // A scalar read is over when the next instruction is issued.
-            const bool over = !other.access.write && other.actor == actor(Lane::kScalar) && other.issue < now_issue_ &&
-                              other.epoch > before_[static_cast<size_t>(Lane::kScalar)];
-            if (race || over || (other.mask & mask) == 0 || (atomic && other.atomic) ||
-                knows(touch.lane, other.actor, other.epoch)) {
-                continue;
-            }
-            if (!touch.small || !other.small) {
-                race = race_of(other, now, stale_, at, other.access);
-            } else if (cell.polled_at != nullptr) {
-                continue;
-            } else if (other.access.write) {
-                if (!same_bytes(touch.gm, touch.bytes, content)) {
-                    race = race_of(other, now, stale_, at, other.access);
+    for_each_run(touch, [&](Address run_begin, Address run_end, uint32_t mask) {
+        all.accesses.change(run_begin, run_end, [&](Address granule, std::vector<GmDone>& accesses) {
+            const Address at = std::max(touch.gm, granule * kGranule);
+            for (const GmDone& other : accesses) {
+                // A scalar read is over when the next instruction is issued.
+                const bool over = !other.access.write && other.actor == actor(Lane::kScalar) &&
+                                  other.issue < now_issue_ && other.epoch > before_[static_cast<size_t>(Lane::kScalar)];
+                if (race || over || (other.mask & mask) == 0 || (atomic && other.atomic) ||
+                    knows(touch.lane, other.actor, other.epoch)) {
+                    continue;
                 }
-            } else if (other.look->consumed || (other.look->over && is_data(*other.look))) {
-                race = race_of(other, now, stale_, at, other.access);
-            } else if (!other.look->over && !other.look->suspect) {
-                other.look->outdated = true;
-                other.look->suspect = race_of(other, now, stale_, at, now);
-                other.look->suspect_at = granule;
+                if (!touch.small || !other.small) {
+                    race = race_of(other, now, stale_, at, other.access);
+                } else if (is_polled(granule)) {
+                    continue;
+                } else if (other.access.write) {
+                    if (!same_bytes(touch.gm, touch.bytes, content)) {
+                        race = race_of(other, now, stale_, at, other.access);
+                    }
+                } else if (other.look->consumed || (other.look->over && is_data(*other.look))) {
+                    race = race_of(other, now, stale_, at, other.access);
+                } else if (!other.look->over && !other.look->suspect) {
+                    other.look->outdated = true;
+                    other.look->suspect = race_of(other, now, stale_, at, now);
+                    other.look->suspect_at = granule;
+                }
             }
-        }
-        // Whoever comes after this one comes after those. Another update of elements need not come after this one.
-        std::erase_if(cell.accesses, [&](const GmCell::Done& other) {
-            return (other.mask & ~mask) == 0 && (!atomic || other.atomic) &&
-                   (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
+            // Whoever comes after this one comes after those. Another update of elements need not come after this one.
+            std::erase_if(accesses, [&](const GmDone& other) {
+                return (other.mask & ~mask) == 0 && (!atomic || other.atomic) &&
+                       (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
+            });
+            keep(accesses,
+                 {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, atomic, touch.small, nullptr, stale_});
         });
-        if (cell.accesses.size() == kKeptAccesses) {
-            cell.accesses.erase(cell.accesses.begin());
+        if (!touch.small) {
+            for (auto flag = all.flags.lower_bound(run_begin); flag != all.flags.end() && flag->first < run_end;
+                 ++flag) {
+                flag->second.history.forget();
+            }
+            return;
         }
-        cell.accesses.push_back(
-            {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, atomic, touch.small, nullptr, stale_});
-        if (!touch.small || content == nullptr) {
+        GmCell& cell = all.flags[run_begin];
+        if (content == nullptr) {
             cell.history.forget();
         } else {
-            FlagHistory::Content written{};
-            for (uint32_t byte = 0; byte < kGranule; ++byte) {
-                if ((mask & (1u << byte)) != 0) {
-                    written[byte] = content[granule * kGranule + byte - touch.gm];
-                }
-            }
-            if (granule == touch.gm / kGranule && word_at(written, touch.gm, touch.bytes) == 0 && !race) {
+            const FlagHistory::Content written = written_to(run_begin, touch, content);
+            if (run_begin == touch.gm / kGranule && word_at(written, touch.gm, touch.bytes) == 0 && !race) {
                 race = take_back(cell, touch, now);
             }
-            cell.history.write({now, launch_, actor(touch.lane), epoch(touch.lane), content_of(granule), cell.released},
-                               mask, written);
+            cell.history.write(
+                {now, launch_, actor(touch.lane), epoch(touch.lane), content_of(run_begin), cell.released}, mask,
+                written);
         }
-        if (touch.small) {
-            release(cell.released, mask, known, atomic);
-        }
-    }
+        release(cell.released, mask, known, atomic);
+    });
     return race;
 }
 
@@ -420,7 +460,7 @@ std::optional<Race> BlockRaces::consume(Look& look, Lane lane) {
     }
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    return all.cells[look.suspect_at].polled_at != nullptr ? std::nullopt : look.suspect;
+    return is_polled(look.suspect_at) ? std::nullopt : look.suspect;
 }
 
 std::optional<Race> BlockRaces::unanswered_look() {
@@ -428,8 +468,7 @@ std::optional<Race> BlockRaces::unanswered_look() {
     std::lock_guard lock(all.mutex);
     std::optional<Race> race = leave_polls(issues_ + 1);
     auto judge = [&](const Look& look) {
-        if (!race && look.suspect && is_data(look) && look.outdated &&
-            all.cells[look.suspect_at].polled_at == nullptr) {
+        if (!race && look.suspect && is_data(look) && look.outdated && !is_polled(look.suspect_at)) {
             race = look.suspect;
         }
     };
@@ -447,22 +486,17 @@ void forget_accesses(const Range& range) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     std::erase_if(all.lines, [&](const auto& line) { return range.contains(line.first * kLine, 1); });
-    const Address first = range.begin / kGranule;
-    const Address last = (range.end - 1) / kGranule;
-    if (last - first < all.cells.size()) {
-        for (Address granule = first; granule <= last; ++granule) {
-            all.cells.erase(granule);
-        }
-    } else {
-        std::erase_if(all.cells, [&](const auto& cell) { return cell.first >= first && cell.first <= last; });
-    }
+    const Address begin = range.begin / kGranule;
+    const Address end = (range.end - 1) / kGranule + 1;
+    all.accesses.forget(begin, end);
+    all.flags.erase(all.flags.lower_bound(begin), all.flags.lower_bound(end));
 }
 
 std::string describe_writer(Address gm) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    const auto found = all.cells.find(gm / kGranule);
-    if (found == all.cells.end()) {
+    const auto found = all.flags.find(gm / kGranule);
+    if (found == all.flags.end()) {
         return {};
     }
     const FlagHistory& history = found->second.history;
@@ -474,9 +508,9 @@ std::optional<std::string> note_poll(Address gm, uint64_t bytes, const void* pla
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     for (Address granule = gm / kGranule; granule <= (gm + bytes - 1) / kGranule; ++granule) {
-        all.cells[granule].polled_at = place;
+        all.flags[granule].polled_at = place;
     }
-    const std::string same = std::exchange(all.cells[gm / kGranule].same_value, {});
+    const std::string same = std::exchange(all.flags[gm / kGranule].same_value, {});
     return same.empty() ? std::nullopt : std::optional(same + describe_place(place));
 }
 
@@ -487,11 +521,11 @@ std::optional<std::string> check_flag_value(Address gm, const void* value, uint6
     const bool same = std::memcmp(reinterpret_cast<const void*>(gm), value, compared) == 0;
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    auto found = all.cells.find(gm / kGranule);
-    if (found == all.cells.end()) {
+    const bool tracked = all.flags.contains(gm / kGranule) || all.accesses.holds(gm / kGranule);
+    if (!tracked) {
         return std::nullopt;
     }
-    GmCell& cell = found->second;
+    GmCell& cell = all.flags[gm / kGranule];
     cell.same_value.clear();
     if (!same || word == 0) { // 0 takes a flag back, and may do so twice
         return std::nullopt;
