@@ -71,6 +71,7 @@ void for_words(std::vector<uint64_t>& words, uint32_t first, uint32_t end, Chang
 void Validity::set(uint32_t ub, uint32_t bytes) {
     const uint32_t end = bytes == 0 ? 0 : (ub + bytes - 1) / kGranule + 1;
     for_words(bits_, ub / kGranule, end, [](uint64_t& word, uint64_t mask) { word |= mask; });
+    reach_ = std::max(reach_, end);
 }
 
 void Validity::invalidate(uint32_t ub, uint32_t bytes) {
@@ -225,10 +226,10 @@ Core::~Core() {
 }
 
 void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_bytes) {
-    valid.clear();
     if (block.pipes != nullptr) {
-        std::memset(ub, kPoison, soc().ub_bytes); // what an earlier block left may be just what this one fails to load
+        std::memset(ub, kPoison, valid.reach()); // what an earlier block left may be just what this one fails to load
     }
+    valid.clear();
     locals.assign(local_bytes, 0);
     std::memset(block.registers, 0, sizeof block.registers);
     block.index = index;

@@ -31,18 +31,24 @@ enum class BlockState : uint8_t { kReady, kPolling, kHeld, kAtSyncAll, kAtCrossC
 // Which validity the 32-byte granules of a unified buffer have.
 class Validity {
   public:
-    explicit Validity(uint32_t ub_bytes) : bits_((ub_bytes / kGranule + 63) / 64) {}
+    explicit Validity(uint32_t ub_bytes) : bits_((ub_bytes / kGranule + 63) / 64), reach_(ub_bytes / kGranule) {}
 
-    void clear() { bits_.assign(bits_.size(), 0); }
+    void clear() {
+        bits_.assign(bits_.size(), 0);
+        reach_ = 0;
+    }
     void set(uint32_t ub, uint32_t bytes);        // every granule that it touches
     void invalidate(uint32_t ub, uint32_t bytes); // only granules that it covers
     /// Offset of the first invalid granule that it touches; -1 when all are valid.
     int64_t first_invalid(uint32_t ub, uint32_t bytes) const;
+    /// The bytes up to the end of what was ever valid since clear(); all before the first.
+    uint32_t reach() const { return reach_ * kGranule; }
 
     static constexpr uint32_t kGranule = 32;
 
   private:
     std::vector<uint64_t> bits_;
+    uint32_t reach_;
 };
 
 // The small pieces of GM that a block read since it last did something that others can see. Reading one again,
