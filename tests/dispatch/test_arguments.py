@@ -131,7 +131,7 @@ def test_narrow_floats_round_as_numpy_does(
 
 
 REFUSED = [
-    ("i8", 128, ValueError, 'parameter 1 "i8" (int, 1 bytes) cannot hold 128'),
+    ("i8", 128, ValueError, 'parameter 1 "i8" (int, 1 byte) cannot hold 128'),
     ("i8", -129, ValueError, "cannot hold -129"),
     ("u8", -1, ValueError, "cannot hold -1"),
     ("u32", 2**32, ValueError, "cannot hold 4294967296"),
