@@ -14,7 +14,7 @@ uint64_t bytes_of_lane(uint64_t bytes, uint32_t lanes, uint32_t ranks) {
     // Operators that stage a part for every rank need one grain for each.
     const uint64_t least = uint64_t(ranks) * kGrainBytes;
     if (lane_bytes < least) {
-        throw InvalidValueError("window_bytes is " + std::to_string(bytes) + ", expected at least " +
+        throw InvalidValueError("Communicator: window_bytes is " + std::to_string(bytes) + ", expected at least " +
                                 std::to_string(least * kStages * lanes) + " for " +
                                 kernel_binary::counted(ranks, "rank") + " with " +
                                 kernel_binary::counted(lanes, "vector core") + " each");

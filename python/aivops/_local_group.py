@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -99,9 +100,10 @@ class LocalGroup:
         for it makes that one raise `PeerFailedError` within a second. Then the group is ready for another
         run.
         """
-        if not callable(function):
+        if not callable(function) or inspect.iscoroutinefunction(function):
+            what = "a coroutine function" if callable(function) else shown(function)
             raise InvalidTypeError(
-                f"LocalGroup.run(): function is {shown(function)}, expected one that takes a communicator"
+                f"LocalGroup.run(): function is {what}, expected one that takes a communicator"
             )
         self._require_outside("run()")
         if not self._communicators:

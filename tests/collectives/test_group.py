@@ -52,6 +52,14 @@ def test_what_is_shown() -> None:
     assert repr(group) == "<aivops.LocalGroup, closed>"
 
 
+def test_a_coroutine_would_not_run(group_of: GroupOf) -> None:
+    async def call(comm: aivops.Communicator) -> None:
+        comm.barrier()
+
+    with pytest.raises(aivops.InvalidTypeError, match="function is a coroutine function, expected one that"):
+        group_of(2).run(call)
+
+
 def test_no_ranks() -> None:
     with pytest.raises(ValueError, match="LocalGroup: size is 0, expected 1 to 64"):
         aivops.LocalGroup(0)
