@@ -293,16 +293,14 @@ class Lane {
         }
     }
 
-    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. That
-    // others gave up is no news where an earlier launch has left the cause.
+    // Writes the report and raises the abort word of every rank, so that nobody goes on waiting for this one. What an
+    // earlier launch has left is the cause, and stays.
     __aicore__ inline void give_up(uint32_t kind, uint32_t peer, uint32_t tag) {
         GM_ADDR report = own(kReportsOffset + index_ * kFlagBytes);
-        if (kind == kKindAborted) {
-            load(report_, report);
-            AscendC::PipeBarrier<PIPE_ALL>();
-            if (report_.GetValue(kReportKind) != 0) {
-                return;
-            }
+        load(report_, report);
+        AscendC::PipeBarrier<PIPE_ALL>();
+        if (report_.GetValue(kReportKind) != 0) {
+            return;
         }
         report_.SetValue(kReportKind, kind);
         report_.SetValue(kReportPeer, peer);

@@ -148,6 +148,22 @@ def check(found: Array, expected: Array, name: str) -> None:
         assert (found == expected).all(), name
 
 
+def blocks(dtype: np.dtype, begin: int, elements: Array) -> list[int]:
+    """The blocks of 32 bytes where these elements of a tensor at `begin` lie."""
+    return [int(block) for block in np.unique((begin + elements * dtype.itemsize) // 32)]
+
+
+def told(device: NaiveMachine, write: bool) -> set[int]:
+    """The blocks of 32 bytes that the latest instruction said it reads, or writes."""
+    _, ranges = device.ranges[-1]
+    return {
+        block
+        for begin, size, writes in ranges
+        if writes == write
+        for block in range(begin // 32, (begin + size - 1) // 32 + 1)
+    }
+
+
 @pytest.mark.parametrize("name", BINARY)
 def test_two_tensors(machine: tuple[str, NaiveMachine], name: str) -> None:
     architecture, device = machine
@@ -184,6 +200,14 @@ def test_two_tensors(machine: tuple[str, NaiveMachine], name: str) -> None:
             expected = np.full(out.shape, dtype.type(7))
             expected[places[0]] = expected_of(function, dtype, architecture, a[places[1]], b[places[2]])
             check(out, expected, f"{name}_{form}_{t}")
+            beginnings = (8 * 1024, 16 * 1024)
+            read = {
+                block
+                for at, place in zip(beginnings, places[1:], strict=True)
+                for block in blocks(dtype, at, place)
+            }
+            assert told(device, write=False) == read
+            assert told(device, write=True) == set(blocks(dtype, 0, places[0]))
     assert device.faults == []
 
 

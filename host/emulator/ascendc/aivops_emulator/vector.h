@@ -116,10 +116,10 @@ AIVOPS_EMU_INLINE Operand operand(const AscendC::LocalTensor<T>& tensor, uint32_
 
 // ---- Issuing ----
 
-// What the machine is told about the bytes an instruction touches: a row, or one range per repeat. The list is long
-// enough for most; an operand that needs more leaves one range to each that follows, and its last one then reaches to
-// the end of its last repeat. Not inlined: it would be the largest part of every instruction, in the binary and in the
-// time to compile it.
+// What the machine is told about the bytes an instruction touches: a row, or the blocks of each repeat that have
+// selected lanes. The list is long enough for most; an operand that needs more leaves one range to each that follows,
+// and its last one then reaches to the end of its last repeat. Not inlined: it would be the largest part of every
+// instruction, in the binary and in the time to compile it.
 class Ranges {
   public:
     __attribute__((noinline)) void add(const Operand& operand, const Lanes& lanes, uint32_t element_bytes,
@@ -128,28 +128,32 @@ class Ranges {
             push(operand.offset, static_cast<uint64_t>(lanes.count) * element_bytes, write);
             return;
         }
-        uint32_t first = per_repeat;
+        const uint32_t per_block = kUbBlockBytes / element_bytes;
+        uint32_t used = 0; // blocks of a repeat, one bit each
         uint32_t last = 0;
         for (uint32_t lane = 0; lane < per_repeat; ++lane) {
             if (is_selected(lanes, lane)) {
-                first = lane < first ? lane : first;
+                used |= 1u << lane / per_block;
                 last = lane;
             }
         }
-        if (first == per_repeat)
+        if (used == 0)
             return;
-        const uint32_t per_block = kUbBlockBytes / element_bytes;
-        const uint32_t begin = first / per_block * operand.block_stride;
-        const uint32_t end = last / per_block * operand.block_stride + (last % per_block + 1) * element_bytes;
-        const uint32_t room = kLimit - (kMostOperands - operands_ - 1);
+        // Of very many pieces the gaps within a repeat count as touched.
+        const bool apart = lanes.repeats * static_cast<uint32_t>(__builtin_popcount(used)) <= kLimit / kMostOperands;
+        const uint32_t own = count_;
         for (uint32_t repeat = 0; repeat < lanes.repeats; ++repeat) {
             const uint32_t start = operand.offset + repeat * operand.repeat_stride;
-            // Repeats that follow each other without a gap are one range, and so are those that find no room.
-            const bool follows = repeat > 0 && start + begin <= ranges_[count_ - 1].ub + ranges_[count_ - 1].bytes;
-            if (follows || (repeat > 0 && count_ == room))
-                ranges_[count_ - 1].bytes = start + end - ranges_[count_ - 1].ub;
-            else
-                append(start + begin, end - begin, write);
+            uint32_t begin = start + static_cast<uint32_t>(__builtin_ctz(used)) * operand.block_stride;
+            for (uint32_t block = 0; block <= last / per_block; ++block) {
+                if ((used >> block & 1) == 0)
+                    continue;
+                const uint32_t at = start + block * operand.block_stride;
+                const uint32_t lanes_there = block == last / per_block ? last % per_block + 1 : per_block;
+                begin = apart ? at : begin;
+                if (apart || block == last / per_block)
+                    add_piece(own, begin, at + lanes_there * element_bytes, write);
+            }
         }
         ++operands_;
     }
@@ -166,6 +170,20 @@ class Ranges {
   private:
     static constexpr uint32_t kLimit = 255;
     static constexpr uint32_t kMostOperands = 4; // of one instruction: Select's
+
+    // Behind the pieces of the same operand, which begin at number `own`: without a gap it belongs to the one before,
+    // and so does what finds no room.
+    void add_piece(uint32_t own, uint32_t begin, uint32_t end, bool write) {
+        const uint32_t room = kLimit - (kMostOperands - operands_ - 1);
+        if (count_ > own) {
+            AivEmuRange& before = ranges_[count_ - 1];
+            if ((begin >= before.ub && begin <= before.ub + before.bytes) || count_ == room) {
+                before.bytes = end > before.ub + before.bytes ? end - before.ub : before.bytes;
+                return;
+            }
+        }
+        append(begin, end - begin, write);
+    }
 
     __attribute__((noinline)) void append(uint32_t offset, uint64_t bytes, bool write) {
         AivEmuRange& range = ranges_[count_++];
