@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, SupportsIndex
 
 from . import _core
+from ._numbers import MOST_BLOCKS
 from .errors import InvalidTypeError, InvalidValueError
 
 MOST_BYTES = 2**63 - 1
-_MOST_BLOCKS = 65535  # of any launch
 _Parameter = inspect.Parameter
 
 
@@ -41,7 +41,7 @@ def require_whole(what: str, value: SupportsIndex, least: float = -math.inf, mos
 
 def require_blocks(what: str, value: SupportsIndex) -> int:
     """A number of blocks that a launch can have, as an int."""
-    return require_whole(what, value, 1, _MOST_BLOCKS)
+    return require_whole(what, value, 1, MOST_BLOCKS)
 
 
 def require_seconds(what: str, value: float) -> None:

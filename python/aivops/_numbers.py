@@ -1,4 +1,4 @@
-"""Whole numbers on command lines, and how many ranks there can be. Cheap to import for the pytest plugin."""
+"""Whole numbers on command lines, and the most ranks and blocks. Cheap to import for the pytest plugin."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 
 MOST_RANKS = 64  # of any communicator
+MOST_BLOCKS = 65535  # of any launch
 DEVICES_OF_EMULATOR = 8  # unless AIVOPS_EMU_DEVICES says otherwise
 MOST = sys.maxsize // 64  # its bytes and those of a few of its kind can still be reckoned
 

@@ -7,11 +7,10 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
-from .._numbers import MOST, MOST_RANKS, whole_number
+from .._numbers import MOST, MOST_BLOCKS, MOST_RANKS, whole_number
 
 _Value = TypeVar("_Value")
 
-_MOST_BLOCKS = 65535  # of any launch
 _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -31,7 +30,7 @@ def ranks(text: str) -> int:
 
 def blocks(text: str) -> int:
     """As many as a launch can have."""
-    return whole_number(text, 1, _MOST_BLOCKS)
+    return whole_number(text, 1, MOST_BLOCKS)
 
 
 def size(text: str) -> int:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from emulator.conftest import KernelCompiler
 from emulator.faulty.faults import KERNELS, Fault, Setup
+from emulator.own_process import HANGS_S
 
 TESTS = Path(__file__).parents[2]
 RANKS = (2, 3, 8)
 BLOCKS = (1, 7, 48)
-TIME_LIMIT_S = 600  # of one process
 QUICK = 24  # blocks of all ranks
 
 
@@ -83,7 +83,7 @@ def run(toolkit: Path, binary: Path, trials: Iterable[Trial], check: str) -> lis
         capture_output=True,
         text=True,
         check=False,
-        timeout=TIME_LIMIT_S,
+        timeout=HANGS_S,
         cwd=TESTS,
         env={
             **os.environ,

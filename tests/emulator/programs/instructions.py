@@ -94,6 +94,7 @@ class Touch:
 @dataclass(frozen=True)
 class Instruction:
     def words(self) -> tuple[int, ...]:
+        """As the interpreter takes it. Every kind has its own; ABC would take the field `register` for its method."""
         raise NotImplementedError
 
     @property

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from emulator.own_process import HANGS_S
 from emulator.programs.drawing import Program
 from emulator.programs.experiment import Outcome, Trial
 from emulator.programs.instructions import Step, encode
@@ -48,6 +49,7 @@ def run(
         input=pickle.dumps(trials),
         capture_output=True,
         check=False,
+        timeout=HANGS_S,
         cwd=TESTS,
         env={
             **os.environ,
