@@ -192,6 +192,9 @@ const Block::KnownRange* Block::known_range(Address gm, uint64_t bytes) {
     const uint32_t generation = memory_space().generation();
     for (uint32_t index = 0; index < ranges_.size(); ++index) {
         if (ranges_[index].generation == generation && ranges_[index].range.contains(gm, bytes)) {
+            if (index < kNearRanges) {
+                return &ranges_[index];
+            }
             std::swap(ranges_[index], ranges_[index / 2]);
             return &ranges_[index / 2];
         }

@@ -206,7 +206,8 @@ struct Block : AivEmuBlock {
     void learn_range(KnownRange range);
 
   private:
-    std::array<KnownRange, 32> ranges_; // what is found moves to the front
+    static constexpr uint32_t kNearRanges = 4; // so many are found as fast as the first
+    std::array<KnownRange, 32> ranges_;        // what is found behind these moves to the front
     uint32_t oldest_range_ = 0;
 };
 
