@@ -61,6 +61,15 @@ uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, 
     return *owner;
 }
 
+bool may_touch_gm(Block& block, Address gm, uint64_t bytes) {
+    if (block.known_range(gm, bytes) != nullptr) {
+        return true;
+    }
+    const std::optional<uint32_t> owner = memory_space().owner(gm);
+    const std::optional<Range> range = owner ? memory_space().find(gm) : std::nullopt;
+    return range && range->contains(gm, bytes) && block.device->can_access(*owner);
+}
+
 void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address gm, const void* place) {
     if (settings().check != Check::kStrict || copy.byte_exact == 0) {
         return;

@@ -32,6 +32,7 @@ void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, con
 
 /// The device that owns GM the block is about to touch; a fault when it may not.
 uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, uint64_t bytes, const void* place);
+bool may_touch_gm(Block& block, Address gm, uint64_t bytes);
 
 // Strict mode.
 /// A copy of single bytes has no business in the padding of an allocation, where whole units of 32 bytes may end.

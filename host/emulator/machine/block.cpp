@@ -96,11 +96,11 @@ int64_t Validity::first_invalid(uint32_t ub, uint32_t bytes) const {
     return -1;
 }
 
-Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content) {
+Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content, bool by_pointer) {
     generation_ = memory_space().generation();
     for (uint32_t index = 0; index < count_; ++index) {
         Poll& poll = polls_[index];
-        if (poll.gm != gm || poll.bytes != bytes) {
+        if (poll.gm != gm || poll.bytes != bytes || poll.by_pointer != by_pointer) {
             continue;
         }
         last_ = index;
@@ -115,6 +115,7 @@ Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content) {
     Poll& poll = polls_[next_];
     poll.gm = gm;
     poll.bytes = bytes;
+    poll.by_pointer = by_pointer;
     std::memcpy(poll.content.data(), content, bytes);
     last_ = next_;
     next_ = (next_ + 1) % kKept;
@@ -125,7 +126,13 @@ Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content) {
 
 bool Polls::has(Address gm, uint32_t bytes) const {
     return std::any_of(polls_.begin(), polls_.begin() + count_,
-                       [&](const Poll& poll) { return poll.gm == gm && poll.bytes == bytes; });
+                       [&](const Poll& poll) { return poll.gm == gm && poll.bytes == bytes && !poll.by_pointer; });
+}
+
+bool Polls::has_read_in(Address gm, uint32_t bytes) const {
+    return std::any_of(polls_.begin(), polls_.begin() + count_, [&](const Poll& poll) {
+        return poll.gm < gm + bytes && gm < poll.gm + poll.bytes && !poll.by_pointer;
+    });
 }
 
 bool Polls::repeats(Address gm, uint64_t bytes) {
@@ -153,7 +160,9 @@ bool Polls::any_changed() const {
 }
 
 Polls::Piece Polls::latest() const {
-    return count_ == 0 ? Piece{} : Piece{polls_[last_].gm, polls_[last_].bytes, polls_[last_].content.data()};
+    return count_ == 0
+               ? Piece{}
+               : Piece{polls_[last_].gm, polls_[last_].bytes, polls_[last_].content.data(), polls_[last_].by_pointer};
 }
 
 std::string Polls::describe() const {

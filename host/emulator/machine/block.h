@@ -70,9 +70,12 @@ class Polls {
             clear();
         }
     }
-    Seen observe(Address gm, uint32_t bytes, const void* content);
+    /// `by_pointer`: a line of GM that the kernel may read through pointers of its own, and not a read.
+    Seen observe(Address gm, uint32_t bytes, const void* content, bool by_pointer = false);
     /// Whether the next look at this piece is not the first.
     bool has(Address gm, uint32_t bytes) const;
+    /// Whether it has read any of these bytes, other than through pointers of its own.
+    bool has_read_in(Address gm, uint32_t bytes) const;
     /// Whether a large read repeats one since the last clear(). Its content is not kept, so it cannot wait for a
     /// change, but a loop of such reads must let others run and must not pass for progress.
     bool repeats(Address gm, uint64_t bytes);
@@ -83,6 +86,7 @@ class Polls {
         Address gm = 0;
         uint32_t bytes = 0;
         const uint8_t* content = nullptr;
+        bool by_pointer = false;
     };
     Piece latest() const;
     /// The same for reports.
@@ -92,6 +96,7 @@ class Polls {
     struct Poll {
         Address gm;
         uint32_t bytes;
+        bool by_pointer;
         std::array<uint8_t, kSmallBytes> content;
     };
     static constexpr uint32_t kKept = 64;

@@ -125,6 +125,10 @@ void read_small(Block& block, GmTouch touch, uint32_t owner, uint8_t* to) {
 
 void after_write(Block& block, Address gm) {
     note_visible_change(block);
+    ring_for(block, gm);
+}
+
+void ring_for(Block& block, Address gm) {
     const Block::KnownRange* known = block.known_range(gm, 1);
     ring_for_memory_of(known != nullptr ? known->doorbell : memory_space().doorbell_of(gm));
 }

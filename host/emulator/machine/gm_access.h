@@ -38,6 +38,8 @@ inline void note_told(Block& block, const void* content, uint64_t bytes) {
 
 /// Everything that others can see ends a block's polling and may end someone else's: writes, and signals on the device.
 void after_write(Block& block, Address gm);
+/// For those who wait for a change there.
+void ring_for(Block& block, Address gm);
 void after_signal(Block& block);
 
 } // namespace aivops::machine

@@ -5,6 +5,7 @@
 #include "piecewise.h"
 #include "polling_places.h"
 #include "report.h"
+#include "scalar_cache.h"
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +26,7 @@ struct GmCell {
 namespace {
 
 constexpr uint32_t kGranule = FlagHistory::kGranule;
-constexpr uint64_t kLine = 64;       // bytes of the scalar unit's cache
+constexpr uint64_t kLine = ScalarCache::kLine;
 constexpr size_t kKeptAccesses = 64; // per granule
 constexpr uint32_t kFindsOnce = 2;   // waits of one launch that may find the same old state
 
@@ -41,6 +42,14 @@ uint32_t mask_of(Address granule, Address begin, Address end) {
 FlagHistory::Content content_of(Address granule) {
     FlagHistory::Content content;
     std::memcpy(content.data(), reinterpret_cast<const void*>(granule * kGranule), kGranule);
+    return content;
+}
+
+using LineContent = std::array<uint8_t, kLine>;
+
+LineContent content_of_line(Address line) {
+    LineContent content;
+    std::memcpy(content.data(), reinterpret_cast<const void*>(line), kLine);
     return content;
 }
 
@@ -84,6 +93,11 @@ struct Shadow {
     };
     // By line number: the latest stores of scalar units through their caches, one per core.
     std::unordered_map<Address, std::vector<LineStore>> lines;
+    // By line number, what is known of lines that kernels clean without having loaded or stored there, except through
+    // pointers of their own; of all of them together; and what cleaning of whole caches has told.
+    std::map<Address, LineContent> pointed_at;
+    Knowledge told_by_lines;
+    Knowledge told_by_caches;
 };
 
 Shadow& shadow() {
@@ -116,6 +130,21 @@ FlagHistory::Content written_to(Address granule, const GmTouch& touch, const uin
     FlagHistory::Content written{};
     std::memcpy(written.data() + begin % kGranule, content + (begin - touch.gm), end - begin);
     return written;
+}
+
+// What a write that is seen makes of lines that kernels reach through pointers of their own.
+void write_lines(std::map<Address, LineContent>& lines, const GmTouch& touch, const uint8_t* content) {
+    const Address end = touch.gm + touch.bytes;
+    for (auto at = lines.lower_bound(touch.gm / kLine); at != lines.end() && at->first * kLine < end;) {
+        const Address line = at->first * kLine;
+        if (content == nullptr) {
+            at = lines.erase(at);
+            continue;
+        }
+        const Address from = std::max(line, touch.gm);
+        std::memcpy(at->second.data() + (from - line), content + (from - touch.gm), std::min(line + kLine, end) - from);
+        ++at;
+    }
 }
 
 void keep(std::vector<GmDone>& accesses, const GmDone& now) {
@@ -355,6 +384,7 @@ std::optional<Race> BlockRaces::take_back(GmCell& cell, const GmTouch& touch, co
 std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, const uint8_t* content) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
+    write_lines(all.pointed_at, touch, content);
     const Access now{touch.name, origin_, touch.place, true};
     const Knowledge known = touch.small ? published(now_, now_scalar_over_) : nullptr;
     if (touch.small) {
@@ -444,6 +474,51 @@ std::optional<Race> BlockRaces::line_store(const GmTouch& touch) {
     return std::nullopt;
 }
 
+bool BlockRaces::publish_line(Address line) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    const LineContent content = content_of_line(line);
+    auto [known, added] = all.pointed_at.try_emplace(line / kLine, content);
+    if (!added && known->second == content) {
+        return false;
+    }
+    known->second = content;
+    const Knowledge done = published(now_, now_scalar_over_);
+    scalar_told_ = std::max(scalar_told_, now_.own[static_cast<size_t>(Lane::kScalar)]);
+    for (Address granule = line / kGranule; granule < (line + kLine) / kGranule; ++granule) {
+        release(all.flags[granule].released, ~0u, done, true);
+    }
+    all.told_by_lines = join(all.told_by_lines, done);
+    return true;
+}
+
+void BlockRaces::see_line(Address line) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    Knowledge told = all.told_by_caches;
+    for (Address granule = line / kGranule; granule < (line + kLine) / kGranule; ++granule) {
+        told = join(told, released(all.flags[granule].released, ~0u));
+    }
+    if (told) {
+        acquire(Lane::kScalar, told);
+    }
+}
+
+void BlockRaces::publish_cache() {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    all.told_by_caches = join(all.told_by_caches, published(now_, now_scalar_over_));
+    scalar_told_ = std::max(scalar_told_, now_.own[static_cast<size_t>(Lane::kScalar)]);
+}
+
+void BlockRaces::see_cache() {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    if (const Knowledge told = join(all.told_by_lines, all.told_by_caches)) {
+        acquire(Lane::kScalar, told);
+    }
+}
+
 void BlockRaces::looked_into(uint32_t ub, uint32_t bytes) {
     ub_.change(ub / kGranule, end_of_ub(ub, bytes), [&](uint64_t, UbPast& past) { past.look = look_; });
 }
@@ -486,6 +561,7 @@ void forget_accesses(const Range& range) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     std::erase_if(all.lines, [&](const auto& line) { return range.contains(line.first * kLine, 1); });
+    std::erase_if(all.pointed_at, [&](const auto& line) { return range.contains(line.first * kLine, 1); });
     const Address begin = range.begin / kGranule;
     const Address end = (range.end - 1) / kGranule + 1;
     all.accesses.forget(begin, end);

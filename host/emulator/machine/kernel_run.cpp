@@ -340,7 +340,9 @@ void KernelRun::ask_polls(Device& device) {
     asking_ = true;
     for (size_t index = 0; index < std::min<size_t>(resident_.size(), kBlocksNamed); ++index) {
         Core& core = *resident_[index];
-        if (!polls_in_vain(core.block) || core.block.polls.latest().bytes == 0 || core.block.polls_large) {
+        const Polls::Piece polled = core.block.polls.latest();
+        // What a kernel reads through pointers of its own, nothing can be shown in place of.
+        if (!polls_in_vain(core.block) || polled.bytes == 0 || polled.by_pointer || core.block.polls_large) {
             continue;
         }
         Inquiry inquiry(core.block);

@@ -127,6 +127,13 @@ class BlockRaces {
     std::optional<Race> gm_write(const GmTouch& touch, bool atomic, const uint8_t* content);
     /// A store through the data cache, which is written back in whole lines.
     std::optional<Race> line_store(const GmTouch& touch);
+    // What the kernel does through pointers of its own shows when it cleans the line, or the whole cache. Stores of its
+    // own are told to others then, and it learns what others have told. `publish_line` says whether the line has
+    // changed.
+    bool publish_line(Address line);
+    void see_line(Address line);
+    void publish_cache();
+    void see_cache();
     /// At the end of the block: a read that proved to be one of data.
     std::optional<Race> unanswered_look();
 

@@ -1,11 +1,14 @@
 // Scalar access to GM, through the core's data cache and past it.
 #include "access_check.h"
 #include "device.h"
+#include "doorbell.h"
 #include "element_atomics.h"
 #include "gm_access.h"
 #include "gm_words.h"
 #include "instructions.h"
+#include "kernel_run.h"
 #include "late_pipes.h"
+#include "race_check.h"
 #include "report.h"
 #include "trace.h"
 
@@ -48,6 +51,77 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
         trace_copy(block, name, true, owner, bytes, began_ns);
     }
     after_write(block, address);
+}
+
+// A block that may have stored through pointers of its own tells others what it knows, lets them run, and learns.
+template <typename Publish, typename See>
+void exchange_knowledge(Block& block, const void* place, Publish publish, See see) {
+    block.races->begin(Lane::kScalar, block.races->issue());
+    publish();
+    block.pipes->turn(place);
+    block.races->begin(Lane::kScalar, block.races->issue());
+    see();
+    block.polls.clear_unless(block.pipes->visible_issues());
+}
+
+// What a kernel loads and stores through pointers of its own shows in nothing but this: it has to clean the line behind
+// a store that others are to see, and before a load that is to see others'. So this counts as either.
+void look_at_line(Block& block, Address line, const void* place) {
+    if (block.polls.has_read_in(line, ScalarCache::kLine) || !may_touch_gm(block, line, ScalarCache::kLine)) {
+        return; // a load of its own tells all
+    }
+    block.lazy_loads.settle_all();
+    if (block.pipes != nullptr) {
+        exchange_knowledge(
+            block, place,
+            [&] {
+                if (block.races->publish_line(line)) {
+                    note_visible(block);
+                    after_write(block, line);
+                }
+            },
+            [&] { block.races->see_line(line); });
+    }
+    uint8_t content[ScalarCache::kLine];
+    auto look = [&] {
+        read_gm(block, content, line, sizeof content);
+        return block.polls.observe(line, sizeof content, content, true);
+    };
+    Polls::Seen seen = look();
+    block.waits_at = place;
+    if (seen == Polls::Seen::kUnchanged && block.pipes != nullptr) {
+        block.pipes->note_vain_poll();
+    } else if (seen == Polls::Seen::kUnchanged) {
+        give_way(block, BlockState::kPolling);
+        if (!may_touch_gm(block, line, sizeof content)) {
+            return; // the memory has gone while others ran
+        }
+        seen = look();
+    }
+    if (seen == Polls::Seen::kUnchanged) {
+        return;
+    }
+    if (block.pipes == nullptr) {
+        ring_for(block, line);
+    }
+    block.run->note_progress(*block.device);
+}
+
+// The same where the whole cache is cleaned, and the line is not known.
+void look_anywhere(Block& block, const void* place) {
+    block.lazy_loads.settle_all();
+    if (block.pipes != nullptr) {
+        exchange_knowledge(block, place, [&] { block.races->publish_cache(); }, [&] { block.races->see_cache(); });
+    }
+    block.waits_at = place;
+    if (!block.polls.repeats(0, 0)) {
+        doorbell().ring();
+        block.run->note_progress(*block.device);
+    } else if (block.pipes != nullptr) {
+        block.pipes->note_vain_large_poll();
+    } else {
+        give_way(block, BlockState::kReady);
+    }
 }
 
 } // namespace
@@ -125,12 +199,20 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
 void cache_clean_invalidate(AivEmuBlock* handle, const void* gm, int entire, uint32_t) {
     Block& block = block_of(handle);
     InMachine inside(block);
+    const void* place = AIVOPS_PLACE;
+    const Address address = reinterpret_cast<Address>(gm);
+    const bool own_pointers = entire != 0 ? block.cache.empty() : !block.cache.holds(address);
     if (entire != 0) {
         block.cache.clear();
     } else {
-        block.cache.clean_and_invalidate(reinterpret_cast<Address>(gm));
+        block.cache.clean_and_invalidate(address);
     }
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (own_pointers && entire != 0) {
+        look_anywhere(block, place);
+    } else if (own_pointers) {
+        look_at_line(block, address / ScalarCache::kLine * ScalarCache::kLine, place);
+    }
 }
 
 void memory_barrier(AivEmuBlock* handle, uint32_t) {

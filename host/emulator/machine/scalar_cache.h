@@ -23,10 +23,13 @@ class ScalarCache {
     /// Text when a copy reads bytes that the scalar unit has stored and that are still in its cache only.
     std::optional<std::string> copied(Address gm, uint64_t bytes) const;
 
+    bool empty() const { return lines_.empty(); }
+    bool holds(Address gm) const { return lines_.contains(gm / kLine); }
     void clean_and_invalidate(Address gm) { lines_.erase(gm / kLine); }
 
-  private:
     static constexpr uint64_t kLine = 64;
+
+  private:
     struct Line {
         std::array<uint8_t, kLine> content;
         uint64_t dirty; // one bit per byte
