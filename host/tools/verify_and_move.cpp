@@ -18,7 +18,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// A device or a folder is not what a binary takes the place of.
+void refuse_other_than_files(const std::string& path) {
+    std::error_code error;
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+        throw UsageError(path + ": is there and no file; name another one");
+    }
+}
+
 void remove_old(const std::string& path) {
+    refuse_other_than_files(path);
     std::error_code error;
     fs::remove(path, error);
     if (error) {
@@ -38,6 +47,7 @@ void rename_over(const std::string& from, const std::string& to) {
 } // namespace
 
 void write_file(const std::string& path, const std::string& text) {
+    refuse_other_than_files(path);
     const std::string temporary = path + ".part";
     {
         std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
@@ -70,6 +80,12 @@ std::map<std::string, KernelLayout> read_layouts(const std::string& path) {
 
 int verify_and_move(const Options& options) {
     const std::string& path = options.paths.front();
+    for (const std::string& output : {options.move_to, options.record}) {
+        std::error_code error;
+        if (!output.empty() && fs::equivalent(path, output, error)) {
+            throw UsageError(output + ": is the binary to verify; name another file");
+        }
+    }
     remove_old(options.move_to);
     if (!options.record.empty()) {
         remove_old(options.record);

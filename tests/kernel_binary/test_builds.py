@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,6 +220,28 @@ def test_manifest(aivops_verify: Tool, tmp_path: Path) -> None:
     run = aivops_verify("--write-manifest", manifest, entries[0], entries[0])
     assert run.returncode == 2
     assert "two binaries have the path a.o" in run.stderr
+
+
+def test_outputs_that_are_there_and_no_files(aivops_verify: Tool, tmp_path: Path) -> None:
+    """As root a build must not replace /dev/null by a file."""
+    linked, pipe, folder, output = (tmp_path / name for name in ("linked.o", "pipe", "folder", "out.o"))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    data = emulated("copy_0").build()
+    linked.write_bytes(data)
+    for words, message in (
+        (["--move-to", pipe, linked], f"{pipe}: is there and no file"),
+        (["--move-to", folder, linked], f"{folder}: is there and no file"),
+        (["--move-to", output, "--record", pipe, linked], f"{pipe}: is there and no file"),
+        (["--move-to", linked, linked], f"{linked}: is the binary to verify; name another file"),
+        (["--move-to", output, "--record", linked, linked], f"{linked}: is the binary to verify"),
+    ):
+        run = aivops_verify(*words)
+        assert run.returncode == 2
+        assert message in run.stderr
+        assert linked.read_bytes() == data
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert folder.is_dir()
 
 
 def test_usage(aivops_verify: Tool, tmp_path: Path) -> None:

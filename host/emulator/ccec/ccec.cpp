@@ -85,12 +85,6 @@ void explain_missing_names(Command command) {
                      ascendc_page().c_str());
 }
 
-std::string output_of(const Options& options) {
-    if (!options.output.empty())
-        return options.output;
-    return std::filesystem::path(options.source).stem().string() + (options.mode == Mode::object ? ".o" : ".s");
-}
-
 int compile(const Options& options) {
     std::string output = output_of(options);
     Command result{options.mode == Mode::object ? "-c" : "-S", "-o", output};
@@ -114,10 +108,8 @@ int compile(const Options& options) {
     append(command, prefix_maps(options, source));
     append(command,
            {"-ffile-prefix-map=" + directory.path().string() + "/=", "-frandom-seed=" + source.filename().string()});
-    std::filesystem::path depfile = options.depfile;
+    std::filesystem::path depfile = depfile_of(options);
     if (options.write_depfile) {
-        if (depfile.empty())
-            depfile = std::filesystem::path(output).replace_extension(".d");
         append(command, options.depfile_arguments);
         append(command, {"-MF", depfile.string()});
         if (!options.depfile_target)

@@ -9,6 +9,15 @@
 
 namespace aivops::ccec {
 
+void check_is_file(const std::filesystem::path& path) {
+    std::error_code unknown;
+    if (!std::filesystem::exists(path, unknown))
+        throw Error(path.string() + ": no such file");
+    if (!std::filesystem::is_regular_file(path, unknown))
+        throw Error(path.string() + ": is no file, but a " +
+                    (std::filesystem::is_directory(path, unknown) ? "folder" : "device or pipe"));
+}
+
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream stream(path, std::ios::binary);
     std::ostringstream content;

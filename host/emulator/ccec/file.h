@@ -8,6 +8,9 @@
 
 namespace aivops::ccec {
 
+// An Error when there is none, or something else: a source is read more than once.
+void check_is_file(const std::filesystem::path& path);
+
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view content);
 

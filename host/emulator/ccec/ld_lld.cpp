@@ -1,6 +1,7 @@
 // The emulated toolkit's kernel linker: CANN's `ld.lld -m aicorelinux` command line over the host's linker.
 // Its output is a shared library, the form in which a host loads code. It needs the C library and nothing else.
 #include "error.h"
+#include "file.h"
 #include "host_compiler.h"
 #include "linked_objects.h"
 #include "process.h"
@@ -70,8 +71,7 @@ void check(const LinkOptions& options) {
     if (options.inputs.empty())
         throw Error("no object to link" + usage);
     for (const std::string& input : options.inputs) {
-        if (!std::filesystem::is_regular_file(input))
-            throw Error(input + ": no such file");
+        check_is_file(input);
     }
     if (options.output.empty())
         throw Error("no output: -o is missing" + usage);
@@ -120,12 +120,19 @@ int drive(const Command& arguments) {
         return 0;
     }
     check_linked_objects(options.inputs);
-    // The output may be one of the inputs, and a failed link leaves what was there before.
     std::filesystem::path output = std::filesystem::absolute(options.output);
-    TemporaryDirectory directory(output.parent_path(), "the binary is linked beside its final name");
+    if (std::filesystem::is_directory(output))
+        throw Error(options.output + ": is a folder");
+    // The output may be one of the inputs, and a failed link leaves what was there before. A device takes the bytes, as
+    // /dev/null does: no file takes its place.
+    const bool is_device = std::filesystem::exists(output) && !std::filesystem::is_regular_file(output);
+    TemporaryDirectory directory(is_device ? std::filesystem::temp_directory_path() : output.parent_path(),
+                                 "the binary is linked there first");
     std::filesystem::path linked = directory.path() / output.filename();
     int status = run_host_compiler(link_command(options, linked.string()), linked);
-    if (status == 0)
+    if (status == 0 && is_device)
+        write_file(output, read_file(linked));
+    else if (status == 0)
         std::filesystem::rename(linked, output);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "error.h"
+#include "file.h"
 
 #include <algorithm>
 #include <array>
@@ -136,6 +137,8 @@ class Parser {
             take_language(argument == "-x" ? value_of(argument) : argument.substr(2));
         } else if (argument == "-o" || text.starts_with("-o")) {
             options_.output = argument == "-o" ? value_of(argument) : argument.substr(2);
+            if (options_.output.empty())
+                throw Error("-o: a file name must follow");
         } else if (argument == "-gline-tables-only") {
             options_.host_arguments.push_back("-g1"); // the spelling g++ has too
         } else {
@@ -277,8 +280,12 @@ class Parser {
         std::string suffix = std::filesystem::path(options_.source).extension().string();
         if (!language_given_ && suffix != ".cce" && suffix != ".asc")
             throw Error(options_.source + ": is no Ascend C by its suffix; add -x cce");
-        if (!std::filesystem::is_regular_file(options_.source))
-            throw Error(options_.source + ": no such file");
+        check_is_file(options_.source);
+        for (const std::string& output : {output_of(options_), depfile_of(options_)}) {
+            std::error_code different;
+            if (std::filesystem::equivalent(output, options_.source, different))
+                throw Error(output + ": is the source, and would be overwritten; name another output");
+        }
         if (!options_.architecture)
             throw Error(options_.source + ": no architecture; add one of" + architecture_names());
         if (!device_only_)
@@ -304,6 +311,18 @@ class Parser {
 };
 
 } // namespace
+
+std::string output_of(const Options& options) {
+    if (!options.output.empty() || (options.mode != Mode::object && options.mode != Mode::assembly))
+        return options.output;
+    return std::filesystem::path(options.source).stem().string() + (options.mode == Mode::object ? ".o" : ".s");
+}
+
+std::string depfile_of(const Options& options) {
+    if (!options.write_depfile || !options.depfile.empty())
+        return options.depfile;
+    return std::filesystem::path(output_of(options)).replace_extension(".d").string();
+}
 
 Options parse_options(const Command& arguments) {
     return Parser(arguments).parse();

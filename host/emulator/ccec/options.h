@@ -42,6 +42,10 @@ struct Options {
 // Takes the arguments behind the program's name; an Error explains what is wrong with them.
 Options parse_options(const Command& arguments);
 
+// What is written, named after the source where the command line does not say; empty when nothing is.
+std::string output_of(const Options& options);
+std::string depfile_of(const Options& options);
+
 std::string help_text();
 
 } // namespace aivops::ccec

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,72 @@ def test_default_output_is_named_after_the_source(compiler: KernelCompiler, sour
     line = ("-c", "-x", "cce", "--npu-arch=dav-2201", "--cce-aicore-only", source)
     assert compiler.run(compiler.ccec, *line, cwd=source.parent).returncode == 0
     assert (source.parent / "kernel.o").exists()
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-c {same} -o {source}",
+        "-c {source} -o {link}",
+        "-c {source} -o {folder}/./{name}",
+        "-c {source} -o {folder}/k.o -MD -MF {source}",
+        "-E {source} -o {source}",
+        "-c {folder}/kernel.o",
+        "-c -MD {folder}/kernel.d",
+    ],
+)
+def test_the_source_is_never_overwritten(
+    compiler: KernelCompiler, source: Path, line: str, wrong: bool
+) -> None:
+    content = "no C++" if wrong else KERNEL
+    names = {"link": "link.asc", "same": "same.asc"}
+    source.write_text(content)
+    (source.parent / "link.asc").symlink_to(source)
+    (source.parent / "same.asc").hardlink_to(source)
+    for name in ("kernel.o", "kernel.d"):
+        (source.parent / name).write_text(content)
+    places = {key: source.parent / name for key, name in names.items()}
+    words = line.format(source=source, folder=source.parent, name=source.name, **places).split()
+    common = ("-x", "cce", "--npu-arch=dav-2201", "--cce-aicore-only")
+    result = compiler.run(compiler.ccec, *common, *words, cwd=source.parent)
+    assert result.returncode == 1
+    assert "is the source, and would be overwritten; name another output" in result.stderr
+    for name in (source.name, "kernel.o", "kernel.d"):
+        assert (source.parent / name).read_text() == content
+
+
+def test_what_is_no_file(compiler: KernelCompiler, source: Path, tmp_path: Path) -> None:
+    folder, pipe, relocatable = tmp_path / "folder", tmp_path / "pipe", tmp_path / "k.o"
+    folder.mkdir()
+    os.mkfifo(pipe)
+    assert compiler.compile(source, relocatable).returncode == 0
+    for result, message in (
+        (compiler.compile(folder, tmp_path / "x.o"), f"{folder}: is no file, but a folder"),
+        (compiler.compile(pipe, tmp_path / "x.o"), f"{pipe}: is no file, but a device or pipe"),
+        (compiler.link(tmp_path / "x.o", folder), f"{folder}: is no file, but a folder"),
+        (compiler.link(folder, relocatable), f"{folder}: is a folder"),
+        (compiler.run(compiler.ccec, "-c", source, "-o", ""), "-o: a file name must follow"),
+    ):
+        assert result.returncode == 1
+        assert message in result.stderr
+    assert not (tmp_path / "x.o").exists()
+
+
+def test_a_pipe_takes_the_binary_and_stays_a_pipe(
+    compiler: KernelCompiler, source: Path, tmp_path: Path
+) -> None:
+    """As /dev/null does: whoever links as root must not replace it by a file."""
+    relocatable, pipe, binary = tmp_path / "k.o", tmp_path / "pipe", tmp_path / "binary"
+    os.mkfifo(pipe)
+    assert compiler.compile(source, relocatable).returncode == 0
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        result = compiler.link(pipe, relocatable)
+        assert result.returncode == 0, result.stderr
+        assert reader.stdout is not None
+        binary.write_bytes(reader.stdout.read())
+    assert Binary(binary).global_functions == {"k"}
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def without_compilers(tmp_path: Path) -> dict[str, str]:
