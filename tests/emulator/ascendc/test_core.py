@@ -212,6 +212,33 @@ K misuse(int32_t which) {
     que.FreeTensor(a);
 }
 K too_much() { TPipe pipe; TBuf<> a, b; pipe.InitBuffer(a, 200 * 1024); pipe.InitBuffer(b, 100 * 1024); }
+K negative_length(uint64_t* out) {
+    TPipe pipe; TBuf<> a, b; TQue<TPosition::VECIN, 1> c;
+    pipe.InitBuffer(a, 64); pipe.InitBuffer(b, static_cast<uint32_t>(-32)); pipe.InitBuffer(c, 2, 32);
+    out[0] = a.Get<uint32_t>().GetPhyAddr(); out[1] = b.Get<uint32_t>().GetPhyAddr();
+    LocalTensor<uint32_t> t = c.AllocTensor<uint32_t>(); out[2] = t.GetPhyAddr(); c.FreeTensor(t);
+}
+K begin_anew() {
+    TPipe pipe;
+    for (int turn = 0; turn < 2; ++turn) {
+        TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> que;
+        pipe.InitBuffer(que, 1, 32);
+        LocalTensor<float> t = que.AllocTensor<float>();
+        que.EnQue(t); t = que.DeQue<float>(); que.FreeTensor(t);
+        pipe.Reset();
+    }
+}
+K out_of_range(int32_t which) {
+    TQueSync<PIPE_MTE2, PIPE_V> event;
+    GlobalTensor<uint8_t> g; LocalTensor<uint8_t> l(TPosition::VECIN, 0, 256);
+    switch (which) {
+    case 0: SetFlag<HardEvent::MTE2_V>(8); break;
+    case 1: WaitFlag<HardEvent::MTE2_V>(-1); break;
+    case 2: event.SetFlag(9); break;
+    case 3: DataCopyPad(l, g, {0, 32, 0, 65536, 0}, {false, 0, 0, 0}); break;
+    case 4: DataCopyPad(g, l, {0, 32, 65536, 0, 0}); break;
+    }
+}
 """
 
 C310 = """
@@ -491,6 +518,34 @@ def test_reserving_too_much_only_warns(machine: NaiveMachine) -> None:
     assert set(machine.warnings) == {
         "TPipe::InitBuffer: the buffers together are larger than the unified buffer"
     }
+
+
+def test_a_length_below_zero_leaves_the_other_buffers_where_they_are(machine: NaiveMachine) -> None:
+    found = out()
+    machine.launch("negative_length", found)
+    assert found[:2].tolist() == [0, 64]
+    assert found[2] >= len(machine.ub)  # so whoever touches it is told
+    assert set(machine.warnings) == {
+        "TPipe::InitBuffer: the buffers together are larger than the unified buffer"
+    }
+
+
+def test_a_pipe_that_begins_anew_leaves_no_event_set(machine: NaiveMachine) -> None:
+    machine.launch("begin_anew")
+    events = [entry for entry in machine.log if "flag" in entry[0]]
+    there_and_back = [("set_flag", MTE2, MTE3, 8), ("wait_flag", MTE2, MTE3, 8)]
+    there_and_back += [("set_flag", MTE3, MTE2, 8), ("wait_flag", MTE3, MTE2, 8)]
+    assert events == 2 * there_and_back
+
+
+NO_SUCH_EVENT = "SetFlag, WaitFlag: the ids of events go from 0 to 7"
+GAP_TOO_LONG = "DataCopyPad: the gap in the unified buffer is above 65535 units of 32 bytes"
+
+
+@pytest.mark.parametrize(("which", "fault"), [*enumerate([NO_SUCH_EVENT] * 3 + [GAP_TOO_LONG] * 2)])
+def test_numbers_that_an_instruction_does_not_take(machine: NaiveMachine, which: int, fault: str) -> None:
+    machine.launch("out_of_range", ctypes.c_int32(which))
+    assert machine.faults == [fault]
 
 
 @pytest.mark.parametrize("built", ["dav-c310-vec"], indirect=True)

@@ -23,12 +23,24 @@ AIVOPS_EMU_INLINE void pipe_barrier(pipe_t pipe) {
     aivops_emulator::table()->pipe_barrier(aivops_emulator::block(), pipe);
 }
 
+namespace aivops_emulator {
+
+constexpr uint32_t kUserEvents = 8; // of a pair of pipes; those behind them belong to the queues
+
+AIVOPS_EMU_INLINE uint32_t user_event(int64_t id) {
+    if (id < 0 || id >= kUserEvents)
+        fault(AIVOPS_EMU_SYNCCHECK, "SetFlag, WaitFlag: the ids of events go from 0 to 7");
+    return static_cast<uint32_t>(id);
+}
+
+} // namespace aivops_emulator
+
 AIVOPS_EMU_INLINE void set_flag(pipe_t source, pipe_t destination, int64_t id) {
-    aivops_emulator::table()->set_flag(aivops_emulator::block(), source, destination, static_cast<uint32_t>(id));
+    aivops_emulator::table()->set_flag(aivops_emulator::block(), source, destination, aivops_emulator::user_event(id));
 }
 
 AIVOPS_EMU_INLINE void wait_flag(pipe_t source, pipe_t destination, int64_t id) {
-    aivops_emulator::table()->wait_flag(aivops_emulator::block(), source, destination, static_cast<uint32_t>(id));
+    aivops_emulator::table()->wait_flag(aivops_emulator::block(), source, destination, aivops_emulator::user_event(id));
 }
 
 AIVOPS_EMU_INLINE void trap() {

@@ -21,6 +21,21 @@ AIVOPS_EMU_INLINE void issue(AivEmuCopy& copy) {
     table()->copy(block(), &copy);
 }
 
+// What is too much to count is too much for a copy, too.
+template <typename T>
+AIVOPS_EMU_INLINE uint32_t bytes_of(uint32_t count) {
+    const uint64_t bytes = uint64_t{count} * sizeof(T);
+    return bytes > 0xffffffffu ? 0xffffffffu : static_cast<uint32_t>(bytes);
+}
+
+// Gaps in the unified buffer count units of 32 bytes, in 16 bits.
+template <typename Stride>
+AIVOPS_EMU_INLINE uint32_t ub_gap(Stride units) {
+    if (static_cast<uint64_t>(units) > 65535)
+        fault(AIVOPS_EMU_MEMCHECK, "DataCopyPad: the gap in the unified buffer is above 65535 units of 32 bytes");
+    return static_cast<uint32_t>(units) * kBlockBytes;
+}
+
 template <typename T>
 AIVOPS_EMU_INLINE uint64_t bit_pattern(T value) {
     uint64_t pattern = 0;
@@ -89,7 +104,7 @@ template <typename T>
 AIVOPS_EMU_INLINE void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, uint32_t count) {
     AivEmuCopy copy = aivops_emulator::load("DataCopy", dst, src);
     copy.block_count = 1;
-    copy.block_bytes = count * sizeof(T);
+    copy.block_bytes = aivops_emulator::bytes_of<T>(count);
     aivops_emulator::issue(copy);
 }
 
@@ -97,7 +112,7 @@ template <typename T>
 AIVOPS_EMU_INLINE void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, uint32_t count) {
     AivEmuCopy copy = aivops_emulator::store("DataCopy", dst, src);
     copy.block_count = 1;
-    copy.block_bytes = count * sizeof(T);
+    copy.block_bytes = aivops_emulator::bytes_of<T>(count);
     aivops_emulator::issue(copy);
 }
 
@@ -143,7 +158,7 @@ AIVOPS_EMU_INLINE void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
     copy.direction = AIVOPS_EMU_UB_TO_UB;
     copy.element_bytes = sizeof(T);
     copy.block_count = 1;
-    copy.block_bytes = count * sizeof(T);
+    copy.block_bytes = aivops_emulator::bytes_of<T>(count);
     copy.ub = src.address_.bufferAddr;
     copy.ub_dst = dst.address_.bufferAddr;
     aivops_emulator::issue(copy);
@@ -162,7 +177,7 @@ AIVOPS_EMU_INLINE void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor
     copy.block_count = params.blockCount;
     copy.block_bytes = params.blockLen;
     copy.gm_gap = params.srcStride;
-    copy.ub_gap = static_cast<uint32_t>(params.dstStride) * aivops_emulator::kBlockBytes;
+    copy.ub_gap = aivops_emulator::ub_gap(params.dstStride);
     aivops_emulator::set_padding<T>(copy, padding, aivops_emulator::bit_pattern(padding.paddingValue));
     aivops_emulator::issue(copy);
 }
@@ -178,7 +193,7 @@ AIVOPS_EMU_INLINE void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor
     copy.block_count = params.blockCount;
     copy.block_bytes = params.blockLen;
     copy.gm_gap = params.dstStride;
-    copy.ub_gap = static_cast<uint32_t>(params.srcStride) * aivops_emulator::kBlockBytes;
+    copy.ub_gap = aivops_emulator::ub_gap(params.srcStride);
     aivops_emulator::issue(copy);
 }
 

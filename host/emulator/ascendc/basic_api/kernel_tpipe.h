@@ -21,13 +21,29 @@ struct QueueBuffer {
     PipePair enqueue_event; // pipes of the event that EnQue has set
 };
 
-constexpr uint32_t kFirstQueueEvent = 8;
+constexpr uint32_t kFirstQueueEvent = kUserEvents;
 constexpr uint32_t kMaxBuffers = kIsC310 ? 63 : 64;               // of one TPipe
 constexpr uint32_t kMaxQueueBuffers = kIsC310 ? 28 : kMaxBuffers; // dav-c310-vec has as many locks for them
-constexpr uint32_t kUserEvents = 8;
 
+// Longer ones, and whole reservations, count as so many: beyond any unified buffer, and offsets into them do not wrap.
+constexpr uint32_t kMostBufferBytes = 1u << 30;
 constexpr uint32_t round_to_block(uint32_t bytes) {
-    return (bytes + 31) / 32 * 32;
+    return bytes > kMostBufferBytes ? kMostBufferBytes : (bytes + 31) / 32 * 32;
+}
+
+AIVOPS_EMU_INLINE void set_queue_event(PipePair pipes, uint32_t id) {
+    table()->set_flag(block(), pipes.source, pipes.destination, id);
+}
+
+AIVOPS_EMU_INLINE void wait_queue_event(PipePair pipes, uint32_t id) {
+    table()->wait_flag(block(), pipes.source, pipes.destination, id);
+}
+
+// What AllocTensor would wait for next.
+AIVOPS_EMU_INLINE void wait_until_free(QueueBuffer& buffer) {
+    if (buffer.free_event)
+        wait_queue_event(buffer.used_by, buffer.event_id);
+    buffer.free_event = false;
 }
 
 } // namespace aivops_emulator
@@ -83,10 +99,7 @@ class TQueBind {
             next_ = next_ + 1 == count_ ? 0 : next_ + 1;
             if (buffer.state != aivops_emulator::BufferState::free)
                 continue;
-            if (buffer.free_event) {
-                wait_flag(buffer.used_by.source, buffer.used_by.destination, buffer.event_id);
-                buffer.free_event = false;
-            }
+            aivops_emulator::wait_until_free(buffer);
             buffer.state = aivops_emulator::BufferState::occupied;
             aivops_emulator::table()->ub_invalidate(aivops_emulator::block(), buffer.address, buffer.bytes);
             return tensor_of<T>(buffer);
@@ -118,7 +131,7 @@ class TQueBind {
         buffer->free_event = true;
         buffer->state = aivops_emulator::BufferState::free;
         aivops_emulator::table()->ub_invalidate(aivops_emulator::block(), buffer->address, buffer->bytes);
-        set_flag(buffer->used_by.source, buffer->used_by.destination, buffer->event_id);
+        aivops_emulator::set_queue_event(buffer->used_by, buffer->event_id);
     }
 
     template <typename T>
@@ -143,7 +156,7 @@ class TQueBind {
         }
         buffer->enqueue_event = aivops_emulator::pipes_of_queue(srcPos, dstPos);
         buffer->state = aivops_emulator::BufferState::enqueued;
-        set_flag(buffer->enqueue_event.source, buffer->enqueue_event.destination, buffer->event_id);
+        aivops_emulator::set_queue_event(buffer->enqueue_event, buffer->event_id);
         order_[(first_ + length_) % aivops_emulator::kMaxBuffers] = static_cast<uint8_t>(buffer - buffers_);
         ++length_;
         return true;
@@ -158,7 +171,7 @@ class TQueBind {
         aivops_emulator::QueueBuffer& buffer = buffers_[order_[first_]];
         first_ = (first_ + 1) % aivops_emulator::kMaxBuffers;
         --length_;
-        wait_flag(buffer.enqueue_event.source, buffer.enqueue_event.destination, buffer.event_id);
+        aivops_emulator::wait_queue_event(buffer.enqueue_event, buffer.event_id);
         buffer.state = aivops_emulator::BufferState::dequeued;
         return tensor_of<T>(buffer);
     }
@@ -189,12 +202,8 @@ class TQueBind {
         return false;
     }
     AIVOPS_EMU_INLINE void FreeAllEvent() {
-        for (uint32_t i = 0; i < count_; ++i) {
-            aivops_emulator::QueueBuffer& buffer = buffers_[i];
-            if (buffer.free_event)
-                wait_flag(buffer.used_by.source, buffer.used_by.destination, buffer.event_id);
-            buffer.free_event = false;
-        }
+        for (uint32_t i = 0; i < count_; ++i)
+            aivops_emulator::wait_until_free(buffers_[i]);
     }
 
   private:
@@ -220,7 +229,7 @@ class TQueBind {
 
     // Takes a tensor that is freed while it waits in the queue out of it.
     AIVOPS_EMU_INLINE void forget(aivops_emulator::QueueBuffer* buffer) {
-        wait_flag(buffer->enqueue_event.source, buffer->enqueue_event.destination, buffer->event_id);
+        aivops_emulator::wait_queue_event(buffer->enqueue_event, buffer->event_id);
         int32_t kept = 0;
         for (int32_t i = 0; i < length_; ++i) {
             const uint8_t index = order_[(first_ + i) % aivops_emulator::kMaxBuffers];
@@ -265,6 +274,7 @@ class TPipe {
 
     // Gives every buffer back and takes the core's modes to their defaults.
     AIVOPS_EMU_INLINE void Reset() {
+        wait_until_free();
         used_ = 0;
         buffer_count_ = 0;
         plain_count_ = 0;
@@ -278,12 +288,7 @@ class TPipe {
     }
 
     AIVOPS_EMU_INLINE void Destroy() {
-        for (uint32_t i = 0; i < buffer_count_; ++i) {
-            aivops_emulator::QueueBuffer& buffer = buffers_[i];
-            if (buffer.free_event)
-                wait_flag(buffer.used_by.source, buffer.used_by.destination, buffer.event_id);
-            buffer.free_event = false;
-        }
+        wait_until_free();
         pipe_barrier(PIPE_ALL);
         if (aivops_emulator::block()->pipe_object == this)
             aivops_emulator::block()->pipe_object = nullptr;
@@ -351,6 +356,11 @@ class TPipe {
     }
 
   private:
+    AIVOPS_EMU_INLINE void wait_until_free() {
+        for (uint32_t i = 0; i < buffer_count_; ++i)
+            aivops_emulator::wait_until_free(buffers_[i]);
+    }
+
     AIVOPS_EMU_INLINE bool has_room(uint32_t more) {
         if (buffer_count_ + plain_count_ + more <= aivops_emulator::kMaxBuffers)
             return true;
@@ -363,7 +373,7 @@ class TPipe {
     // Reserving more than there is harms nobody: real kernels do it and never touch the rest, so accesses are checked.
     AIVOPS_EMU_INLINE uint32_t take(uint32_t bytes) {
         const uint32_t address = used_;
-        used_ += bytes;
+        used_ = bytes > aivops_emulator::kMostBufferBytes - used_ ? aivops_emulator::kMostBufferBytes : used_ + bytes;
         if (used_ > aivops_emulator::block()->ub_bytes)
             aivops_emulator::warn(AIVOPS_EMU_MEMCHECK,
                                   "TPipe::InitBuffer: the buffers together are larger than the unified buffer");
