@@ -70,6 +70,21 @@ bool may_touch_gm(Block& block, Address gm, uint64_t bytes) {
     return range && range->contains(gm, bytes) && block.device->can_access(*owner);
 }
 
+// A repeat that overwrites what itself or the next one is going to read. Moving down by a whole repeat does not.
+void check_overlap(Block& block, const char* name, uint64_t destination, uint64_t source, uint64_t bytes,
+                   const void* place) {
+    constexpr uint64_t kRepeatBytes = 256;
+    const bool apart = destination + bytes <= source || source + bytes <= destination;
+    if (apart || destination == source || destination + kRepeatBytes <= source) {
+        return;
+    }
+    raise_warning(block, AIVOPS_EMU_MEMCHECK,
+                  std::string(name) + ": the destination at UB offset " + std::to_string(destination) +
+                      " overlaps the source at offset " + std::to_string(source) + " in part, " + bytes_text(bytes) +
+                      " each; what it reads may be overwritten before; let them be the same bytes, or none",
+                  place);
+}
+
 void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address gm, const void* place) {
     if (settings().check != Check::kStrict || copy.byte_exact == 0) {
         return;
@@ -143,7 +158,7 @@ void track_atomic(Block& block, const GmTouch& touch) {
     }
     note_poll(touch.gm, touch.bytes, touch.place); // what is changed so is there for others to look at
     check_races(block, block.races->gm_read(touch, nullptr));
-    check_races(block, block.races->gm_write(touch, true, nullptr));
+    check_races(block, block.races->gm_write(touch, nullptr));
 }
 
 void track_write(Block& block, const GmTouch& touch, const uint8_t* content) {
@@ -153,7 +168,7 @@ void track_write(Block& block, const GmTouch& touch, const uint8_t* content) {
     if (touch.small && content != nullptr) {
         check_history(block, check_flag_value(touch.gm, content, touch.bytes), touch.place);
     }
-    check_races(block, block.races->gm_write(touch, content == nullptr, content));
+    check_races(block, block.races->gm_write(touch, content));
 }
 
 } // namespace aivops::machine

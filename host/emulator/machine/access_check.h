@@ -34,6 +34,10 @@ void check_read(Block& block, const char* name, uint32_t ub, uint32_t bytes, con
 uint32_t check_gm(Block& block, const char* name, const char* verb, Address gm, uint64_t bytes, const void* place);
 bool may_touch_gm(Block& block, Address gm, uint64_t bytes);
 
+/// An instruction may work in place; operands that overlap otherwise are undefined.
+void check_overlap(Block& block, const char* name, uint64_t destination, uint64_t source, uint64_t bytes,
+                   const void* place);
+
 // Strict mode.
 /// A copy of single bytes has no business in the padding of an allocation, where whole units of 32 bytes may end.
 void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address gm, const void* place);

@@ -22,22 +22,26 @@ namespace {
 constexpr uint8_t kPoison = 0xcb;
 constexpr const char* kPipeNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3"};
 
-uint8_t* map_guarded(size_t bytes) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    void* all = mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+size_t page_bytes() {
+    return static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Nothing may touch the `below` bytes in front, nor the page behind.
+uint8_t* map_guarded(size_t bytes, size_t below) {
+    void* all =
+        mmap(nullptr, below + bytes + page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) {
         throw std::bad_alloc();
     }
-    uint8_t* usable = static_cast<uint8_t*>(all) + page;
+    uint8_t* usable = static_cast<uint8_t*>(all) + below;
     if (mprotect(usable, bytes, PROT_READ | PROT_WRITE) != 0) {
         throw std::bad_alloc();
     }
     return usable;
 }
 
-void unmap_guarded(uint8_t* usable, size_t bytes) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    munmap(usable - page, bytes + 2 * page);
+void unmap_guarded(uint8_t* usable, size_t bytes, size_t below) {
+    munmap(usable - below, below + bytes + page_bytes());
 }
 
 void run_block(void* argument) {
@@ -218,7 +222,8 @@ void Block::learn_range(KnownRange range) {
 }
 
 Core::Core(Device& device, uint32_t index)
-    : ub(map_guarded(soc().ub_bytes)), stack(map_guarded(kStackBytes)), valid(soc().ub_bytes) {
+    : ub(map_guarded(soc().ub_bytes, page_bytes())), stack(map_guarded(kStackBytes, kStackGuardBytes)),
+      valid(soc().ub_bytes) {
     block.device = &device;
     block.core = this;
     if (settings().late) {
@@ -233,8 +238,8 @@ Core::Core(Device& device, uint32_t index)
 }
 
 Core::~Core() {
-    unmap_guarded(ub, soc().ub_bytes);
-    unmap_guarded(stack, kStackBytes);
+    unmap_guarded(ub, soc().ub_bytes, page_bytes());
+    unmap_guarded(stack, kStackBytes, kStackGuardBytes);
 }
 
 void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_bytes) {
@@ -253,7 +258,6 @@ void Core::start(KernelRun& run, uint32_t index, uint32_t count, size_t local_by
     block.in_copy.store(false, std::memory_order_relaxed);
     block.atomic = AIVOPS_EMU_ATOMIC_NONE;
     block.atomic_type = AIVOPS_EMU_TYPE_NONE;
-    block.cross_core_waits.fill(0);
     block.waits_at = nullptr;
     block.told = 0;
     block.expected.clear();

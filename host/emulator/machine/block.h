@@ -175,9 +175,7 @@ struct Block : AivEmuBlock {
     uint32_t atomic_type = 0;
     const void* atomic_place = nullptr; // where it was set
     int64_t retry_at = 0;               // nanoseconds: look at a poll again even when nothing changed
-    uint32_t cross_core_id = 0;
-    uint32_t cross_core_mode = 0;
-    std::array<uint32_t, 16> cross_core_waits{};
+    uint32_t cross_core_id = 0;         // that it waits for
 
     int64_t began_ns = 0; // when traced
     PollSpan polling;
@@ -226,6 +224,8 @@ struct Core {
     void start(KernelRun& run, uint32_t index, uint32_t count, size_t local_bytes);
 
     static constexpr size_t kStackBytes = 256 * 1024; // the hardware's is 32 KiB; host frames are larger
+    // Addresses only. A frame may be so large that it reaches over a page.
+    static constexpr size_t kStackGuardBytes = 16 * 1024 * 1024;
 
     uint8_t* ub;
     uint8_t* stack;

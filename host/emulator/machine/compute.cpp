@@ -19,6 +19,23 @@ void count(Block& block, const AivEmuCompute& instruction) {
     block.device->counters().instructions.add(instruction.name, read, written);
 }
 
+// Of operands with elements of one size, each in a row.
+void check_overlaps(Block& block, const AivEmuCompute& instruction, const void* place) {
+    constexpr uint32_t kMostOperands = 4;
+    const AivEmuRange* const begin = instruction.ranges;
+    const AivEmuRange* const end = begin + instruction.range_count;
+    if (instruction.range_count > kMostOperands) {
+        return;
+    }
+    for (const AivEmuRange* to = begin; to != end; ++to) {
+        for (const AivEmuRange* from = begin; from != end; ++from) {
+            if (to->write != 0 && from->write == 0 && to->bytes == from->bytes) {
+                check_overlap(block, instruction.name, to->ub, from->ub, to->bytes, place);
+            }
+        }
+    }
+}
+
 // Before they are used where they are.
 void settle_operands(Block& block, const AivEmuCompute& instruction) {
     for (uint32_t index = 0; index < instruction.range_count; ++index) {
@@ -44,6 +61,7 @@ void compute(AivEmuBlock* handle, const AivEmuCompute* instruction) {
                 check_read(block, instruction->name, range.ub, range.bytes, place);
             }
         }
+        check_overlaps(block, *instruction, place);
         for (uint32_t index = 0; index < instruction->range_count; ++index) {
             const AivEmuRange& range = instruction->ranges[index];
             if (range.write != 0) {

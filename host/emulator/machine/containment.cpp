@@ -234,7 +234,7 @@ Finding take_fault(const Block& block) {
     case SIGSEGV:
     case SIGBUS: {
         const Address stack = reinterpret_cast<Address>(block.core->stack);
-        if (fault.address < stack && fault.address + Core::kStackBytes > stack) {
+        if (fault.address < stack && fault.address + Core::kStackGuardBytes > stack) {
             finding.message = "overflows its stack";
         } else {
             finding.message += ": " + describe_address(fault.address);

@@ -208,8 +208,9 @@ void copy_out(Block& block, const AivEmuCopy& copy, bool small, const void* plac
         }
         if (block.races != nullptr) {
             track_ub(block, Lane::kStore, copy.name, ub, copy.block_bytes, false, place);
-            track_write(block, {Lane::kStore, gm, copy.block_bytes, small, copy.name, place},
-                        block.atomic == AIVOPS_EMU_ATOMIC_NONE ? block.ub + ub : nullptr);
+            const Update update = update_of(block.atomic, block.atomic_type);
+            track_write(block, {Lane::kStore, gm, copy.block_bytes, small, copy.name, place, update},
+                        update == kNoUpdate ? block.ub + ub : nullptr);
         }
         write_gm(block, gm, static_cast<uint32_t>(ub), copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);
@@ -260,6 +261,10 @@ void issue_copy(Block& block, const AivEmuCopy& copy, const void* place) {
     if (copy.direction == AIVOPS_EMU_UB_TO_UB) {
         const uint64_t bytes = uint64_t{copy.block_count} * copy.block_bytes;
         block.device->counters().instructions.add(copy.name, bytes, bytes);
+        if (checking()) {
+            const bool row_by_row = copy.ub_gap != 0 || copy.ub_dst_gap != 0;
+            check_overlap(block, copy.name, copy.ub_dst, copy.ub, row_by_row ? copy.block_bytes : bytes, place);
+        }
     }
     if (block.pipes != nullptr) {
         issue_late(block, copy, place);

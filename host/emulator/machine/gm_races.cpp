@@ -68,7 +68,7 @@ struct GmDone {
     uint32_t epoch = 0;
     uint32_t issue = 0;
     uint32_t mask = 0; // of each granule
-    bool atomic = false;
+    Update update = kNoUpdate;
     bool small = false;
     std::shared_ptr<Look> look; // of a small read
     std::shared_ptr<const StalePoll> stale;
@@ -145,6 +145,10 @@ void write_lines(std::map<Address, LineContent>& lines, const GmTouch& touch, co
         std::memcpy(at->second.data() + (from - line), content + (from - touch.gm), std::min(line + kLine, end) - from);
         ++at;
     }
+}
+
+bool commute(Update one, Update other) {
+    return one != kNoUpdate && other != kNoUpdate && (one == other || one == kScalarUpdate || other == kScalarUpdate);
 }
 
 void keep(std::vector<GmDone>& accesses, const GmDone& now) {
@@ -230,6 +234,10 @@ bool is_data(const Look& look) {
 }
 
 } // namespace
+
+Update update_of(uint32_t atomic, uint32_t type) {
+    return atomic == AIVOPS_EMU_ATOMIC_NONE ? kNoUpdate : atomic << 8 | type;
+}
 
 // A small read finds the oldest that hardware may still show, of what nothing orders with it: each wait finds once more
 // what the wait before went on with, and then one later state a look.
@@ -330,7 +338,7 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
                        (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
             });
             keep(accesses,
-                 {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, false, touch.small, look, stale_});
+                 {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, kNoUpdate, touch.small, look, stale_});
         });
     });
     if (look && look->suspect) {
@@ -381,7 +389,7 @@ std::optional<Race> BlockRaces::take_back(GmCell& cell, const GmTouch& touch, co
     return std::nullopt;
 }
 
-std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, const uint8_t* content) {
+std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* content) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     write_lines(all.pointed_at, touch, content);
@@ -401,7 +409,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
                 // A scalar read is over when the next instruction is issued.
                 const bool over = !other.access.write && other.actor == actor(Lane::kScalar) &&
                                   other.issue < now_issue_ && other.epoch > before_[static_cast<size_t>(Lane::kScalar)];
-                if (race || over || (other.mask & mask) == 0 || (atomic && other.atomic) ||
+                if (race || over || (other.mask & mask) == 0 || commute(touch.update, other.update) ||
                     knows(touch.lane, other.actor, other.epoch)) {
                     continue;
                 }
@@ -420,14 +428,18 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
                     other.look->suspect = race_of(other, now, stale_, at, now);
                     other.look->suspect_at = granule;
                 }
+                if (race && touch.update != kNoUpdate && other.update != kNoUpdate) {
+                    race->text += "; they update elements by different operations, or of different types";
+                }
             }
             // Whoever comes after this one comes after those. Another update of elements need not come after this one.
             std::erase_if(accesses, [&](const GmDone& other) {
-                return (other.mask & ~mask) == 0 && (!atomic || other.atomic) &&
+                return (other.mask & ~mask) == 0 &&
+                       (touch.update == kNoUpdate || commute(touch.update, other.update)) &&
                        (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
             });
-            keep(accesses,
-                 {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, atomic, touch.small, nullptr, stale_});
+            keep(accesses, {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, touch.update, touch.small,
+                            nullptr, stale_});
         });
         if (!touch.small) {
             for (auto flag = all.flags.lower_bound(run_begin); flag != all.flags.end() && flag->first < run_end;
@@ -448,7 +460,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, bool atomic, cons
                 {now, launch_, actor(touch.lane), epoch(touch.lane), content_of(run_begin), cell.released}, mask,
                 written);
         }
-        release(cell.released, mask, known, atomic);
+        release(cell.released, mask, known, touch.update != kNoUpdate);
     });
     return race;
 }

@@ -69,13 +69,16 @@ void KernelRun::keep(const Finding& finding, const Scene& scene) {
 }
 
 void KernelRun::warn_block(const Block& block, const Finding& finding) {
+    warn(finding, scene(block));
+}
+
+void KernelRun::warn(const Finding& finding, const Scene& scene) {
     if (asking_ || std::find(warned_.begin(), warned_.end(), finding.place) != warned_.end()) {
         return;
     }
     warned_.push_back(finding.place);
-    const Scene at = scene(block);
-    report_finding(Severity::kWarning, finding, &at);
-    std::fprintf(stderr, "aivops emulator: warning: %s: %s\n", at.text().c_str(), finding.text().c_str());
+    report_finding(Severity::kWarning, finding, &scene);
+    std::fprintf(stderr, "aivops emulator: warning: %s: %s\n", scene.text().c_str(), finding.text().c_str());
 }
 
 void KernelRun::note_progress(Device& device) {
@@ -292,6 +295,26 @@ void KernelRun::find_missing_blocks() {
     }
 }
 
+// The cores keep them, and the next launch that waits for one of these flags goes on too early.
+void KernelRun::find_flags_left_set() {
+    const std::optional<CrossCoreFlags::Leftover> left =
+        settings().check == Check::kOff ? std::nullopt : cross_core_flags_.leftover();
+    if (!left) {
+        return;
+    }
+    const Finding finding{ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, category_name(AIVOPS_EMU_SYNCCHECK),
+                          "the launch ends with cross-core flag " + std::to_string(left->id) + " unpaired: block " +
+                              std::to_string(left->block) + " has set it " +
+                              kernel_binary::counted(left->sets, "time") + " and waited for it " +
+                              kernel_binary::counted(left->waits, "time"),
+                          left->place};
+    if (settings().check == Check::kStrict) {
+        fail(finding);
+    } else {
+        warn(finding, scene());
+    }
+}
+
 std::string KernelRun::describe_waiting() const {
     if (resident_.empty()) {
         return "no block has started: it needs " + kernel_binary::counted(launch_.blocks, "free vector core") + " of " +
@@ -316,9 +339,7 @@ std::string KernelRun::describe_waiting() const {
         } else if (block.state == BlockState::kAtCrossCore) {
             const uint32_t id = block.cross_core_id;
             text += " waits for the cross-core flag " + std::to_string(id) + ", which block " +
-                    std::to_string(
-                        cross_core_flags_.missing(block.index, block.cross_core_mode, id, block.cross_core_waits[id])) +
-                    " has not set";
+                    std::to_string(cross_core_flags_.missing(block.index, id)) + " has not set";
         } else {
             text += " runs";
             continue;
@@ -443,6 +464,9 @@ Task::Step KernelRun::step(Device& device) {
     if (!failure_ && finished_ < launch_.blocks && !timed_out(device, now)) {
         return moved || progress_ != progress_before ? Step::kProgress : Step::kIdle;
     }
+    if (!failure_) {
+        find_flags_left_set();
+    }
     end(device);
     return Step::kDone;
 }
@@ -450,6 +474,7 @@ Task::Step KernelRun::step(Device& device) {
 void KernelRun::sync_all(Block& block) {
     const int64_t began_ns = tracing() ? now_ns() : 0;
     Device& device = *block.device;
+    has_synchronised_all_ = true;
     device.counters().sync_alls.add(1);
     note_progress(device);
     block.polls.clear();
@@ -481,8 +506,7 @@ void KernelRun::release_sync_all() {
 }
 
 bool KernelRun::cross_core_ready(const Block& block) const {
-    const uint32_t id = block.cross_core_id;
-    return cross_core_flags_.is_set(block.index, block.cross_core_mode, id, block.cross_core_waits[id]);
+    return cross_core_flags_.is_set(block.index, block.cross_core_id);
 }
 
 void KernelRun::check_end(Block& block) {

@@ -51,6 +51,7 @@ class KernelRun : public Task {
     void sync_all(Block& block);
     bool cross_core_ready(const Block& block) const;
     CrossCoreFlags& cross_core_flags() { return cross_core_flags_; }
+    bool has_synchronised_all() const { return has_synchronised_all_; }
     /// Whether what a block has polled in vain may have changed.
     bool sees_change(const Block& block) const;
     /// The number of an instruction of this kernel, for sweeps.
@@ -79,6 +80,8 @@ class KernelRun : public Task {
     void end(Device& device);
     void release_sync_all();
     void find_missing_blocks();
+    void find_flags_left_set();
+    void warn(const Finding& finding, const Scene& scene);
     bool step_late(Device& device, int64_t now);
     bool runnable_late(const Block& block, int64_t now) const;
     bool timed_out(Device& device, int64_t now);
@@ -100,6 +103,7 @@ class KernelRun : public Task {
     uint32_t started_ = 0;
     uint32_t finished_ = 0;
     uint32_t at_sync_all_ = 0;
+    bool has_synchronised_all_ = false;
     bool begun_ = false;
     uint64_t progress_ = 0;
     uint64_t seen_progress_ = 0;

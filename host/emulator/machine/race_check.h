@@ -79,6 +79,13 @@ struct StalePoll {
     uint64_t launch; // of the write
 };
 
+/// An update of elements in GM: its operation and type, because only equal ones come out the same in any order. The
+/// scalar unit's are made for flags.
+using Update = uint32_t;
+constexpr Update kNoUpdate = 0;
+constexpr Update kScalarUpdate = ~Update{0};
+Update update_of(uint32_t atomic, uint32_t type);
+
 /// What one instruction does to GM.
 struct GmTouch {
     Lane lane;
@@ -87,6 +94,7 @@ struct GmTouch {
     bool small; // so it may be a flag
     const char* name;
     const void* place;
+    Update update = kNoUpdate;
     bool again = false; // the block has read this before, and done nothing since that others can see
 };
 
@@ -124,7 +132,7 @@ class BlockRaces {
     /// A small read has come to UB.
     void looked_into(uint32_t ub, uint32_t bytes);
     /// Before the bytes change. `content` is what they change to, nullptr where that is not known.
-    std::optional<Race> gm_write(const GmTouch& touch, bool atomic, const uint8_t* content);
+    std::optional<Race> gm_write(const GmTouch& touch, const uint8_t* content);
     /// A store through the data cache, which is written back in whole lines.
     std::optional<Race> line_store(const GmTouch& touch);
     // What the kernel does through pointers of its own shows when it cleans the line, or the whole cache. Stores of its

@@ -165,7 +165,7 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     uint32_t owner =
         checking() ? check_gm(block, "scalar atomic", "changes", address, bytes, AIVOPS_PLACE) : owner_of(address);
     track_scalar(block, AIVOPS_PLACE);
-    track_atomic(block, {Lane::kScalar, address, bytes, true, "scalar atomic", AIVOPS_PLACE});
+    track_atomic(block, {Lane::kScalar, address, bytes, true, "scalar atomic", AIVOPS_PLACE, kScalarUpdate});
     const int64_t began_ns = trace_clock();
     uint8_t before[8];
     bool changed = false;

@@ -7,6 +7,8 @@
 #include "late_pipes.h"
 #include "trace.h"
 
+#include <utility>
+
 namespace aivops::machine {
 namespace {
 
@@ -20,6 +22,12 @@ int8_t& event(Block& block, uint32_t source, uint32_t destination, uint32_t id, 
     return block.events.at(source, destination, id);
 }
 
+// On hardware SyncAll is a cross-core flag itself.
+void raise_flag_of_sync_all(Block& block, const void* place) {
+    raise_fault(block, AIVOPS_EMU_SYNCCHECK,
+                "the launch uses SyncAll and cross-core flags 11 to 14, which belong to SyncAll; use 0 to 10", place);
+}
+
 void check_cross_core(Block& block, uint32_t mode, uint32_t id, const void* place) {
     if (id >= CrossCoreFlags::kIds || mode > 1) {
         raise_fault(block, AIVOPS_EMU_SYNCCHECK,
@@ -27,6 +35,9 @@ void check_cross_core(Block& block, uint32_t mode, uint32_t id, const void* plac
                                    " involves a cube core, and an AIV kernel has none"
                              : "cross-core flag: no id " + std::to_string(id) + "; there are 16",
                     place);
+    }
+    if (checking() && CrossCoreFlags::is_of_sync_all(id) && block.run->has_synchronised_all()) {
+        raise_flag_of_sync_all(block, place);
     }
 }
 
@@ -90,6 +101,9 @@ void sync_all(AivEmuBlock* handle) {
         block.pipes->turn();
         block.pipes->barrier(AIVOPS_EMU_PIPE_ALL, AIVOPS_PLACE);
     }
+    if (checking() && block.run->cross_core_flags().uses_those_of_sync_all()) {
+        raise_flag_of_sync_all(block, AIVOPS_PLACE);
+    }
     block.waits_at = AIVOPS_PLACE;
     block.run->sync_all(block);
 }
@@ -108,8 +122,15 @@ void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t 
         }
         block.pipes->note_visible_issue();
     }
-    block.run->cross_core_flags().set(block.index, id,
-                                      block.races != nullptr ? block.races->done_on(lane_of(pipe)) : nullptr);
+    CrossCoreFlags& flags = block.run->cross_core_flags();
+    Knowledge done = block.races != nullptr ? block.races->done_on(lane_of(pipe)) : nullptr;
+    if (!flags.set(block.index, mode, id, std::move(done), AIVOPS_PLACE) && checking()) {
+        raise_fault(block, AIVOPS_EMU_SYNCCHECK,
+                    "cross-core flag " + std::to_string(id) + " is set with mode " + std::to_string(mode) +
+                        ", and was set with mode " + std::to_string(flags.mode(id)) +
+                        " before; give each group of blocks a flag of its own",
+                    AIVOPS_PLACE);
+    }
     after_signal(block);
 }
 
@@ -117,10 +138,9 @@ void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t
     Block& block = block_of(handle);
     InMachine inside(block);
     check_cross_core(block, mode, id, AIVOPS_PLACE);
-    ++block.cross_core_waits[id];
+    block.run->cross_core_flags().wait(block.index, id);
     block.waits_at = AIVOPS_PLACE;
     block.cross_core_id = id;
-    block.cross_core_mode = mode;
     const int64_t began_ns = trace_clock();
     if (block.pipes != nullptr) {
         block.pipes->turn();
@@ -133,8 +153,7 @@ void cross_core_wait(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t
         }
     }
     if (block.races != nullptr) {
-        const uint32_t times = block.cross_core_waits[id];
-        block.races->learn(lane_of(pipe), block.run->cross_core_flags().passed_on(block.index, mode, id, times));
+        block.races->learn(lane_of(pipe), block.run->cross_core_flags().passed_on(block.index, id));
     }
     block.run->note_progress(*block.device);
     if (tracing()) {

@@ -163,6 +163,13 @@ FAULTS = (
         ("set",),
         "pairs must match exactly",
     ),
+    Fault(
+        "event_id_too_large",
+        "synccheck",
+        ("the ids of events go from 0 to 7",),
+        ("set",),
+        "a pair of pipes has eight events",
+    ),
     race(
         "no_barrier_between_computes",
         "first",
@@ -278,6 +285,16 @@ FAULTS = (
         one_more,
         shows=True,
     ),
+    Fault(
+        "overlapping_operands",
+        "memcheck",
+        ("overlaps the source at offset 0 in part",),
+        ("compute",),
+        "operands that overlap in part are undefined",
+        one_more,
+        share=9,
+        shows=True,
+    ),
     # The scalar unit's cache.
     Fault(
         "stale_line",
@@ -328,6 +345,15 @@ FAULTS = (
         result=summed,
         blocks=2,
     ),
+    race(
+        "updates_of_two_operations",
+        "store",
+        "store",
+        "updates come in any order",
+        says=(*GM_RACE, "they update elements by different operations"),
+        result=summed,
+        blocks=2,
+    ),
     # Blocks of a launch.
     race("no_sync_all", "store", "load", UNORDERED_CORES, says=GM_RACE, blocks=2, shows=True),
     Fault(
@@ -353,6 +379,28 @@ FAULTS = (
         ("waits for the cross-core flag 0, which block 0 has not set",),
         ("wait",),
         "mode 0 counts the sets of all cores",
+    ),
+    Fault(
+        "cross_core_flag_left_set",
+        "synccheck",
+        ("cross-core flag 0 unpaired", "has set it 2 times and waited for it 1 time"),
+        ("again",),
+        "the flags are counters of the cores",
+    ),
+    race(
+        "cross_core_flag_of_pair",
+        "store",
+        "load",
+        "mode 1 counts the sets of the two cores of a pair",
+        says=GM_RACE,
+        blocks=3,
+    ),
+    Fault(
+        "cross_core_flag_of_sync_all",
+        "synccheck",
+        ("cross-core flags 11 to 14, which belong to SyncAll",),
+        ("sync",),
+        "SyncAll uses the flags 11 to 14",
     ),
     # Ranks.
     race(

@@ -16,6 +16,7 @@ KERNEL_FAULTS = [
     ("wild_pointer", pack("Q", 0x10), EXCEPTION, ["touches an address that it must not", "0x10"]),
     ("trap_here", pack("Q", 0), TRAP, ["trap"]),
     ("recurse", pack("Q", 10000), EXCEPTION, ["overflows its stack"]),
+    ("large_frame", pack("Q", 0), EXCEPTION, ["overflows its stack"]),
     ("set_twice", pack("Q", 0), EXCEPTION, ["synccheck", "event id 0 is already set"]),
     ("miss", pack("Q", 0), TIMEOUT, ["synccheck", "3 of 4 blocks wait in SyncAll"]),
     ("silent", pack("Q", 0), CUBE_EXCEPTION, [".ascend.meta.silent", "cube core"]),
@@ -80,6 +81,16 @@ def test_unified_buffer_may_be_reserved_but_not_touched_beyond_its_size(acl: Acl
         acl.ok(acl.launch(function, 1, pack("QII", source, physical + 4096, physical)))
         assert acl.synchronize() == EXCEPTION
         assert "UB overflow" in acl.message()
+
+
+def test_a_length_that_32_bits_do_not_hold_is_too_long(acl: Acl, kernels: Path) -> None:
+    with acl.device(0):
+        target = acl.malloc(64)
+        acl.write(target, bytes(64))
+        acl.ok(acl.launch(acl.function(acl.load(kernels), "huge_count"), 1, pack("Q", target)))
+        assert acl.synchronize() == EXCEPTION
+        assert "1 block of 4294967295 bytes; one instruction takes at most" in acl.message()
+        assert acl.read(target, 64) == bytes(64)
 
 
 def test_every_operand_of_an_instruction_is_checked_however_many_its_pieces(acl: Acl, kernels: Path) -> None:
