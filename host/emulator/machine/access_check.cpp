@@ -165,7 +165,7 @@ void track_write(Block& block, const GmTouch& touch, const uint8_t* content) {
     if (block.races == nullptr || !all_is_seen()) {
         return;
     }
-    if (touch.small && content != nullptr) {
+    if (touch.small && touch.update == kNoUpdate) {
         check_history(block, check_flag_value(touch.gm, content, touch.bytes), touch.place);
     }
     check_races(block, block.races->gm_write(touch, content));

@@ -209,8 +209,14 @@ void copy_out(Block& block, const AivEmuCopy& copy, bool small, const void* plac
         if (block.races != nullptr) {
             track_ub(block, Lane::kStore, copy.name, ub, copy.block_bytes, false, place);
             const Update update = update_of(block.atomic, block.atomic_type);
-            track_write(block, {Lane::kStore, gm, copy.block_bytes, small, copy.name, place, update},
-                        update == kNoUpdate ? block.ub + ub : nullptr);
+            alignas(8) uint8_t updated[kSmallBytes]; // a counter is a flag
+            const uint8_t* content = update == kNoUpdate ? block.ub + ub : nullptr;
+            if (update != kNoUpdate && small) {
+                read_gm(block, updated, gm, copy.block_bytes);
+                update_elements(block, updated, block.ub + ub, copy.block_bytes);
+                content = updated;
+            }
+            track_write(block, {Lane::kStore, gm, copy.block_bytes, small, copy.name, place, update}, content);
         }
         write_gm(block, gm, static_cast<uint32_t>(ub), copy.block_bytes);
         count_write(block, owner, copy.block_bytes, copy.block_bytes <= kSmallBytes);

@@ -149,6 +149,10 @@ void read_gm(Block& block, void* to, Address gm, uint64_t bytes) {
     }
 }
 
+void update_elements(Block& block, uint8_t* to, const uint8_t* from, uint64_t bytes) {
+    apply_atomic_elements(to, from, bytes, block.atomic, block.atomic_type, saturates_half(block));
+}
+
 void write_gm(Block& block, Address gm, uint32_t ub, uint32_t bytes) {
     auto* to = reinterpret_cast<uint8_t*>(gm);
     const bool large = bytes > kSmallBytes && block.atomic == AIVOPS_EMU_ATOMIC_NONE;
@@ -162,7 +166,7 @@ void write_gm(Block& block, Address gm, uint32_t ub, uint32_t bytes) {
     if (large) {
         store_large(block, to, from, bytes);
     } else if (block.atomic != AIVOPS_EMU_ATOMIC_NONE) {
-        apply_atomic_elements(to, from, bytes, block.atomic, block.atomic_type, saturates_half(block));
+        update_elements(block, to, from, bytes);
         block.device->counters().atomics.add(1);
     } else {
         store_words(to, from, bytes);

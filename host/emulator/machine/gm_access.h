@@ -27,6 +27,9 @@ void read_small(Block& block, GmTouch touch, uint32_t owner, uint8_t* to);
 /// Copies, small pieces as gm_words.h says.
 void read_gm(Block& block, void* to, Address gm, uint64_t bytes);
 
+/// What the atomic mode makes of elements.
+void update_elements(Block& block, uint8_t* to, const uint8_t* from, uint64_t bytes);
+
 /// From UB; plain or, in atomic mode, element by element.
 void write_gm(Block& block, Address gm, uint32_t ub, uint32_t bytes);
 

@@ -453,7 +453,8 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
             cell.history.forget();
         } else {
             const FlagHistory::Content written = written_to(run_begin, touch, content);
-            if (run_begin == touch.gm / kGranule && word_at(written, touch.gm, touch.bytes) == 0 && !race) {
+            const bool is_first = run_begin == touch.gm / kGranule && touch.update == kNoUpdate;
+            if (is_first && word_at(written, touch.gm, touch.bytes) == 0 && !race) {
                 race = take_back(cell, touch, now);
             }
             cell.history.write(

@@ -364,19 +364,22 @@ KernelImage::~KernelImage() {
     }
 }
 
-std::string KernelImage::source_line_of(const void* instruction) {
+KernelImage::Position KernelImage::position_of(const void* instruction) {
     Dl_info info;
     if (dladdr(instruction, &info) == 0) {
         return {};
     }
-    std::shared_ptr<const KernelFile> file;
-    {
-        std::lock_guard lock(loaded_images().mutex);
-        auto found = loaded_images().by_base.find(info.dli_fbase);
-        file = found == loaded_images().by_base.end() ? nullptr : found->second;
+    std::lock_guard lock(loaded_images().mutex);
+    auto found = loaded_images().by_base.find(info.dli_fbase);
+    if (found == loaded_images().by_base.end()) {
+        return {};
     }
-    const uint64_t offset = reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(info.dli_fbase);
-    return file ? source_line(file->bytes, offset) : std::string();
+    return {found->second, reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(info.dli_fbase)};
+}
+
+std::string KernelImage::source_line_of(const void* instruction) {
+    const Position position = position_of(instruction);
+    return position.file ? source_line(position.file->bytes, position.offset) : std::string();
 }
 
 const AivEmuEntry* KernelImage::entry(const KernelInfo& kernel) const {

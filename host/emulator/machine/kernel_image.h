@@ -55,6 +55,12 @@ class KernelImage {
   public:
     static std::unique_ptr<KernelImage> load(std::shared_ptr<const KernelFile> file, std::string& error);
 
+    /// Where `instruction` lies in the image that has it; no file when none has.
+    struct Position {
+        std::shared_ptr<const KernelFile> file;
+        uint64_t offset = 0;
+    };
+    static Position position_of(const void* instruction);
     /// "file.asc:34" of the code before `instruction`, when a loaded image has it and was compiled with -g.
     static std::string source_line_of(const void* instruction);
     ~KernelImage();

@@ -1,25 +1,24 @@
 #include "polling_places.h"
 
+#include "kernel_image.h"
+
 #include <cstdint>
-#include <dlfcn.h>
 #include <mutex>
 #include <set>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
 namespace aivops::machine {
 namespace {
 
-// Each device has a copy of a binary, so a place is known by its function.
-using Place = std::pair<std::string, uint64_t>;
+// Each device has a copy of a binary, and each rank may have loaded it: a place is known by the size of the file and
+// its offset in there.
+using Place = std::pair<uint64_t, uint64_t>;
 
 Place place_of(const void* instruction) {
-    Dl_info info;
-    if (dladdr(instruction, &info) == 0 || info.dli_sname == nullptr) {
-        return {"", reinterpret_cast<uint64_t>(instruction)};
-    }
-    return {info.dli_sname, reinterpret_cast<uint64_t>(instruction) - reinterpret_cast<uint64_t>(info.dli_saddr)};
+    const KernelImage::Position position = KernelImage::position_of(instruction);
+    return position.file ? Place{position.file->bytes.size(), position.offset}
+                         : Place{0, reinterpret_cast<uint64_t>(instruction)};
 }
 
 struct PollingPlaces {

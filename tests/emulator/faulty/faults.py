@@ -35,6 +35,11 @@ class Setup:
         return -(-self.share // TILE)
 
 
+def of_all(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
+    total: Numbers = np.sum(inputs, axis=0, dtype=np.int32)
+    return total
+
+
 def same(inputs: list[Numbers], rank: int, setup: Setup) -> Numbers:
     return inputs[rank]
 
@@ -487,6 +492,15 @@ FAULTS = (
         ranks=2,
         steps=2,
         shows=True,
+    ),
+    race(
+        "counter_one_short",
+        "fill",
+        "take",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        result=of_all,
+        ranks=2,
     ),
     race(
         "poll_without_barrier",
