@@ -2,8 +2,8 @@
 
 #include "error.h"
 
+#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 namespace aivops::ccec {
@@ -26,6 +26,16 @@ Command from_variable(const char* variable, const std::string& value) {
     return words;
 }
 
+int run_showing(const Command& command, const ShownNames& shown) {
+    Captured captured = run_captured(command, Stream::error);
+    for (const auto& [said, name] : shown) {
+        for (std::size_t at = 0; (at = captured.text.find(said, at)) != std::string::npos; at += name.size())
+            captured.text.replace(at, said.size(), name);
+    }
+    std::fwrite(captured.text.data(), 1, captured.text.size(), stderr);
+    return captured.status;
+}
+
 } // namespace
 
 Command find_host_compiler() {
@@ -43,11 +53,11 @@ Command find_host_compiler() {
                 std::string(kAdvice));
 }
 
-int run_host_compiler(const Command& command, const std::filesystem::path& output) {
+int run_host_compiler(const Command& command, const std::filesystem::path& output, const ShownNames& shown) {
     std::error_code unreadable;
     if (std::filesystem::is_regular_file(output, unreadable))
         std::filesystem::remove(output, unreadable);
-    int status = run(command);
+    int status = shown.empty() ? run(command) : run_showing(command, shown);
     if (status == 0 && !std::filesystem::exists(output, unreadable)) {
         throw Error(output.string() + ": was not written, although " + command.front() +
                     " ended with status 0; is it a C++ compiler? " + kAdvice);

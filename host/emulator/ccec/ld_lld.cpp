@@ -4,6 +4,7 @@
 #include "file.h"
 #include "host_compiler.h"
 #include "linked_objects.h"
+#include "own_functions.h"
 #include "process.h"
 
 #include <cstdio>
@@ -83,7 +84,7 @@ void check(const LinkOptions& options) {
         throw Error(options.output + ": -static (or -r) is missing" + usage);
 }
 
-Command link_command(const LinkOptions& options, const std::string& output) {
+Command link_command(const LinkOptions& options, const std::vector<std::string>& inputs, const std::string& output) {
     Command command = find_host_compiler();
     auto append = [&](std::initializer_list<const char*> more) {
         command.insert(command.end(), more.begin(), more.end());
@@ -100,12 +101,23 @@ Command link_command(const LinkOptions& options, const std::string& output) {
         append({"-Wl,--emit-relocs"});
     if (options.discard_locals)
         append({"-Wl,--discard-all"});
-    command.insert(command.end(), options.inputs.begin(), options.inputs.end());
+    command.insert(command.end(), inputs.begin(), inputs.end());
     if (!options.relocatable)
         append({"-Wl,--as-needed", "-lm", "-lc", "-lgcc"});
     append({"-o"});
     command.push_back(output);
     return command;
+}
+
+int link(const LinkOptions& options, const std::filesystem::path& output) {
+    if (options.inputs.size() == 1)
+        return run_host_compiler(link_command(options, options.inputs, output.string()), output);
+    TemporaryDirectory directory = scratch_directory();
+    std::vector<std::string> copies = copy_with_own_functions(options.inputs, directory.path());
+    ShownNames shown;
+    for (std::size_t i = 0; i < copies.size(); ++i)
+        shown.emplace_back(copies[i], options.inputs[i]);
+    return run_host_compiler(link_command(options, copies, output.string()), output, shown);
 }
 
 int drive(const Command& arguments) {
@@ -116,7 +128,7 @@ int drive(const Command& arguments) {
     }
     check(options);
     if (options.print_command) {
-        std::fprintf(stderr, "%s\n", shell_line(link_command(options, options.output)).c_str());
+        std::fprintf(stderr, "%s\n", shell_line(link_command(options, options.inputs, options.output)).c_str());
         return 0;
     }
     check_linked_objects(options.inputs);
@@ -129,7 +141,7 @@ int drive(const Command& arguments) {
     TemporaryDirectory directory(is_device ? std::filesystem::temp_directory_path() : output.parent_path(),
                                  "the binary is linked there first");
     std::filesystem::path linked = directory.path() / output.filename();
-    int status = run_host_compiler(link_command(options, linked.string()), linked);
+    int status = link(options, linked);
     if (status == 0 && is_device)
         write_file(output, read_file(linked));
     else if (status == 0)
