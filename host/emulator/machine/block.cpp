@@ -140,6 +140,7 @@ bool Polls::has_read_in(Address gm, uint32_t bytes) const {
 }
 
 bool Polls::repeats(Address gm, uint64_t bytes) {
+    generation_ = memory_space().generation();
     const uint32_t kept = std::min(large_count_, kKept);
     for (uint32_t index = 0; index < kept; ++index) {
         if (large_[index].gm == gm && large_[index].bytes == bytes) {

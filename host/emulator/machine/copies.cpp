@@ -175,6 +175,7 @@ void copy_in(Block& block, const AivEmuCopy& copy, bool small, const void* place
     }
     if (block.polls.repeats(copy.gm, bytes)) {
         if (block.pipes != nullptr) {
+            block.waits_at = place;
             block.pipes->note_vain_large_poll();
         } else {
             give_way(block, BlockState::kReady);

@@ -193,8 +193,9 @@ void KernelRun::resume(Device& device, Core& core, const AivEmuTable& table, int
 }
 
 bool KernelRun::sees_change(const Block& block) const {
-    return block.polls.unchanged() < kEagerRereads || block.polls.any_changed() ||
-           (block.polls_large && block.writes_seen != schedule().writes());
+    const bool may_look =
+        block.polls_large ? block.writes_seen != schedule().writes() : block.polls.unchanged() < kEagerRereads;
+    return may_look || block.polls.any_changed();
 }
 
 bool KernelRun::runnable_late(const Block& block, int64_t now) const {
@@ -330,7 +331,7 @@ std::string KernelRun::describe_waiting() const {
         }
         text += (named++ == 0 ? "block " : "; block ") + std::to_string(block.index);
         if (polls_in_vain(block)) {
-            text += " polls " + block.polls.describe() + block.expected;
+            text += " polls " + (block.polls_large ? "a large piece of GM" : block.polls.describe()) + block.expected;
             if (const std::string writer = describe_writer(block.polls.latest().gm); !writer.empty()) {
                 text += ", set last by " + writer;
             }

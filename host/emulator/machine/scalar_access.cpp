@@ -10,6 +10,7 @@
 #include "late_pipes.h"
 #include "race_check.h"
 #include "report.h"
+#include "schedule.h"
 #include "trace.h"
 
 #include <atomic>
@@ -115,6 +116,9 @@ void look_anywhere(Block& block, const void* place) {
     }
     block.waits_at = place;
     if (!block.polls.repeats(0, 0)) {
+        if (block.pipes != nullptr) {
+            schedule().note_write(); // one that nothing else shows
+        }
         doorbell().ring();
         block.run->note_progress(*block.device);
     } else if (block.pipes != nullptr) {

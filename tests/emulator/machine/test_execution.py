@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emulator.acl_api import Acl, pack
+from emulator.own_process import run_in_process
 
 pytestmark = pytest.mark.usefixtures("acl")
 
@@ -137,6 +138,31 @@ def test_a_wait_by_wide_reads_lets_others_run(acl: Acl, kernels: Path, rows: int
         acl.ok(acl.launch(wide_poll, 2, pack("QII", flags, rows, row_bytes)))
         acl.ok(acl.synchronize())
         assert acl.read(flags, 4) == b"\x01\0\0\0"
+
+
+HELD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from emulator.acl_api import Acl, pack
+from emulator.own_process import run_in_process
+from pathlib import Path
+acl = Acl(Path(sys.argv[2]))
+acl.set_device(0)
+flags = acl.malloc(1024)
+acl.write(flags, bytes(1024))
+wide_poll = acl.function(acl.load(Path(sys.argv[3])), "wide_poll")
+acl.ok(acl.launch(wide_poll, 2, pack("QII", flags, 2, 256), batch=1, timeout_us=500000))
+acl.ok(acl.synchronize())
+print(acl.read(flags, 4).hex())
+"""
+
+
+@pytest.mark.parametrize("held", range(1, 4))
+def test_a_wait_by_wide_reads_ends_what_a_sweep_holds_back(toolkit: Path, kernels: Path, held: int) -> None:
+    """Instructions of the kernel, in the order in which its blocks come to them: one of them is the store."""
+    settings = {"AIVOPS_EMU_CHECK": "late", "AIVOPS_EMU_DEVICES": "1", "AIVOPS_EMU_SCHEDULE": f"sweep:{held}"}
+    interval = {"AIVOPS_EMU_TIMEOUT_INTERVAL_US": "50000"}
+    assert run_in_process(HELD, toolkit, kernels, **settings, **interval) == "01000000\n"
 
 
 def test_polls_are_counted_apart_from_data(acl: Acl, kernels: Path) -> None:
