@@ -136,6 +136,7 @@ aclError synchronize(const char* function, StreamObject& stream, int64_t timeout
     }
     machine::host_ordering().learn(queue.ordering()->known());
     if (std::optional<machine::Failure> failure = queue.take_failure()) {
+        machine::Device::await_deferred(); // whoever is told of it finds the exception callbacks done
         return fail(function, failure->code, failure->message);
     }
     return ACL_SUCCESS;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 namespace aivops::machine {
 namespace {
@@ -21,6 +22,9 @@ constexpr std::chrono::milliseconds kGrace{1};
 // The same where pipes are late: a program does the same again only when its own threads do the work.
 constexpr std::chrono::milliseconds kLateGrace{50};
 constexpr int kIdleNaps = 20; // before it sleeps until it is woken
+
+std::atomic<uint32_t> deferred_left{0}; // functions of all devices that have not run to their end
+thread_local bool runs_deferred = false;
 
 } // namespace
 
@@ -90,7 +94,24 @@ void Device::let_engine_go() {
     deferred.swap(deferred_);
     engine().store(false, std::memory_order_release);
     for (const std::function<void()>& function : deferred) {
+        const bool within_another = std::exchange(runs_deferred, true);
         function();
+        runs_deferred = within_another;
+        deferred_left.fetch_sub(1, std::memory_order_release);
+        doorbell().ring();
+    }
+}
+
+void Device::defer(std::function<void()> function) {
+    deferred_left.fetch_add(1, std::memory_order_relaxed); // seen before the task that defers is seen to be done
+    deferred_.push_back(std::move(function));
+}
+
+void Device::await_deferred() {
+    Backoff backoff;
+    for (uint32_t epoch = doorbell().read(); !runs_deferred && deferred_left.load(std::memory_order_acquire) != 0;
+         epoch = doorbell().read()) {
+        backoff.wait(epoch);
     }
 }
 

@@ -48,7 +48,10 @@ class Device {
     bool advance();
 
     /// Runs after the engine is let go: callbacks of the user's may use the device.
-    void defer(std::function<void()> function) { deferred_.push_back(std::move(function)); }
+    void defer(std::function<void()> function);
+
+    /// Returns when everything deferred has run; at once to a function that was deferred itself.
+    static void await_deferred();
 
     /// Threads that wait for this device and drive it themselves; the worker keeps back as long as there are any.
     std::atomic<uint32_t>& drivers() { return drivers_; }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -459,6 +460,40 @@ def test_exception_callbacks_know_the_task(acl: Acl, kernels: Path) -> None:
     assert acl.synchronize() == 507036
     acl.ok(acl.aclrtExceptionInfoCallbackUnregister(callback))
     assert seen == [(task.value, 0, 507036, function.value)]
+
+
+@pytest.mark.usefixtures("device")
+def test_a_failure_is_told_once_its_callbacks_are_done(acl: Acl, kernels: Path) -> None:
+    """Also when another thread ran the kernel, and is in the callback now."""
+    function = acl.function(acl.load(kernels), "trap_here")
+    begun = threading.Event()
+    seen: list[str] = []
+
+    def on_exception(_: int) -> None:
+        begun.set()
+        time.sleep(0.3)
+        seen.append("done")
+
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(on_exception)
+    acl.ok(acl.aclrtExceptionInfoCallbackRegister(callback))
+    acl.ok(acl.launch(function, 1, pack("Q", 0)))
+    assert begun.wait(60)
+    assert acl.synchronize() == 507036
+    assert seen == ["done"]
+    acl.ok(acl.aclrtExceptionInfoCallbackUnregister(callback))
+
+
+@pytest.mark.usefixtures("device")
+def test_a_callback_may_synchronize(acl: Acl, kernels: Path) -> None:
+    function = acl.function(acl.load(kernels), "trap_here")
+    seen: list[int] = []
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: seen.append(acl.synchronize()))
+    acl.ok(acl.aclrtExceptionInfoCallbackRegister(callback))
+    acl.ok(acl.launch(function, 1, pack("Q", 0)))
+    codes = {acl.synchronize(), *seen}
+    acl.ok(acl.aclrtExceptionInfoCallbackUnregister(callback))
+    assert len(seen) == 1
+    assert codes == {0, 507036}  # one of the two is told
 
 
 @pytest.mark.usefixtures("device")
