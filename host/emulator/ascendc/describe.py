@@ -122,7 +122,7 @@ def describe(path: str) -> Header:
     variables = re.findall(r"^constexpr [\w:]+ (\w+)(?:\{| =)", text, flags=re.M)
     if variables:
         header.entries.append(f"Constants and variables: {quoted(unique(variables))}")
-    aliases = re.findall(r"^using (\w+) =", text, flags=re.M)
+    aliases = re.findall(r"^using (?:std::)?(\w+)(?: =|;)", text, flags=re.M)
     if aliases:
         header.entries.append(f"Types: {quoted(unique(aliases))}")
     if names := macros(text):

@@ -22,7 +22,7 @@ void append(Command& command, const Command& more) {
 }
 
 // What every pass over the source has in common. `global` is what the kernel qualifier stands for.
-Command host_command(const Options& options, const std::string& global, bool block_locals) {
+Command host_command(const Options& options, const std::string& global, const Scan& scan) {
     const Architecture& architecture = *options.architecture;
     Command command = find_host_compiler();
     // Defaults the user's own options may override. Floating point must not depend on what the host's CPU can contract.
@@ -32,7 +32,7 @@ Command host_command(const Options& options, const std::string& global, bool blo
         command.push_back("-std=c++17");
     std::vector<std::pair<std::string, std::string>> predefined{
         {"__global__", global},
-        {"__aicore__", ""},
+        {"__aicore__", scan.aicore_attributes ? "[aicore]" : ""}, // as the sources that say so define it again
         {"__gm__", ""},
         {"__ubuf__", ""},
         {"__vector__", ""},
@@ -42,7 +42,7 @@ Command host_command(const Options& options, const std::string& global, bool blo
         {std::string(architecture.vector_macro), "1"},
         {"AIVOPS_EMULATOR", "1"},
     };
-    if (block_locals)
+    if (scan.block_locals)
         predefined.emplace_back("block_local", "gnu::section(\"aivops_block_local\")");
     for (const auto& [macro, value] : predefined) {
         if (!options.definitions.contains(macro))
@@ -69,7 +69,7 @@ Command prefix_maps(const Options& options, const std::filesystem::path& source)
 constexpr const char* kVisible = "__attribute__((visibility(\"default\")))";
 
 Scan scan_source(const Options& options) {
-    Command command = host_command(options, "__global__", false);
+    Command command = host_command(options, "__global__", {});
     append(command, {"-E", "-w", "-x", "c++", options.source});
     Captured preprocessed = run_captured(command, Stream::output);
     // When even this fails, the compilation shows what is wrong.
@@ -81,7 +81,7 @@ void explain_missing_names(Command command) {
     setenv("LC_ALL", "C", 1); // the messages of all languages in one
     append(command, {"-fsyntax-only", "-fdiagnostics-color=never"});
     for (const std::string& name : missing_names(run_captured(command, Stream::error).text))
-        std::fprintf(stderr, "ccec: note: AscendC::%s is not emulated; %s lists what is\n", name.c_str(),
+        std::fprintf(stderr, "ccec: note: %s is not emulated; %s lists what is\n", name.c_str(),
                      ascendc_page().c_str());
 }
 
@@ -89,7 +89,7 @@ int compile(const Options& options) {
     std::string output = output_of(options);
     Command result{options.mode == Mode::object ? "-c" : "-S", "-o", output};
     if (options.print_command) {
-        Command command = host_command(options, kVisible, false);
+        Command command = host_command(options, kVisible, {});
         append(command, {"-x", "c++", options.source});
         append(command, result);
         std::fprintf(stderr, "%s\n", shell_line(command).c_str());
@@ -103,7 +103,7 @@ int compile(const Options& options) {
     std::filesystem::path entry_header = ascendc_include_directory() / "aivops_emulator" / "kernel_entry.h";
     write_file(unit, translation_unit({read_file(source), source, options.source}, scan, entry_header));
 
-    Command command = host_command(options, kVisible, scan.block_locals);
+    Command command = host_command(options, kVisible, scan);
     append(command, {"-iquote", source.parent_path().string()}); // where quoted includes are looked for first
     append(command, prefix_maps(options, source));
     append(command,
@@ -116,6 +116,17 @@ int compile(const Options& options) {
             append(command, {"-MQ", output});
     }
     append(command, {"-x", "c++", unit.string()});
+    if (scan.aicore_attributes) {
+        std::filesystem::path expanded = directory.path() / "preprocessed.ii";
+        append(command, {"-E", "-o", expanded.string()});
+        if (int status = run(command); status != 0)
+            return status;
+        write_file(expanded, without_aicore_attributes(read_file(expanded)));
+        command = host_command(options, kVisible, scan);
+        // clang warns of options that only preprocessing heeds.
+        append(command, {"-Wno-unused-command-line-argument", "-frandom-seed=" + source.filename().string(), "-x",
+                         "c++-cpp-output", expanded.string()});
+    }
     append(command, result);
     int status = run_host_compiler(command, output);
     if (status != 0)
@@ -127,7 +138,7 @@ int compile(const Options& options) {
 
 // -E, -M, -MM and -fsyntax-only: the host compiler's own answer about the user's source.
 int pass_through(const Options& options) {
-    Command command = host_command(options, kVisible, false);
+    Command command = host_command(options, kVisible, {});
     if (options.mode == Mode::check)
         command.push_back("-fsyntax-only");
     if (options.write_depfile)

@@ -184,6 +184,28 @@ std::string parameter_name(const std::vector<Token>& tokens) {
     return std::string(tokens[end - 1].text);
 }
 
+// Recognises [aicore], token by token.
+class AicoreAttribute {
+  public:
+    // True at the bracket that closes one; `opened()` is the one that opened it.
+    bool ends_with(const Token& token) {
+        if (state_ == 1 && token.text == "aicore")
+            state_ = 2;
+        else if (state_ == 2 && token.text == "]")
+            return state_ = 0, true;
+        else
+            state_ = token.text == "[" ? 1 : 0;
+        if (state_ == 1)
+            opened_ = token.text.data();
+        return false;
+    }
+    const char* opened() const { return opened_; }
+
+  private:
+    int state_ = 0; // how many of its tokens came last
+    const char* opened_ = nullptr;
+};
+
 class Scanner {
   public:
     explicit Scanner(std::string_view text) : lexer_(text) {}
@@ -193,6 +215,7 @@ class Scanner {
         while (lexer_.next(token)) {
             if (token.text == "block_local")
                 scan_.block_locals = true;
+            scan_.aicore_attributes |= aicore_.ends_with(token);
             if (code_depth_ > 0) { // inside a class or a function: nothing to find
                 code_depth_ += token.text == "{" ? 1 : 0;
                 code_depth_ -= token.text == "}" ? 1 : 0;
@@ -347,6 +370,7 @@ class Scanner {
     }
 
     Lexer lexer_;
+    AicoreAttribute aicore_;
     Scan scan_;
     std::vector<Token> statement_; // since the last ';' or brace at namespace scope
     std::vector<Scope> scopes_;
@@ -359,6 +383,21 @@ class Scanner {
 
 Scan scan_kernels(std::string_view text) {
     return Scanner(text).scan();
+}
+
+std::string without_aicore_attributes(std::string text) {
+    Lexer lexer(text);
+    AicoreAttribute attribute;
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (Token token; lexer.next(token);) {
+        if (attribute.ends_with(token))
+            found.emplace_back(attribute.opened() - text.data(), token.text.data() - text.data());
+    }
+    for (const auto& [first, last] : found) {
+        for (std::size_t at = first; at <= last; ++at)
+            text[at] = text[at] == '\n' ? '\n' : ' ';
+    }
+    return text;
 }
 
 } // namespace aivops::ccec

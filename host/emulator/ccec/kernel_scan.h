@@ -21,10 +21,14 @@ struct Scan {
     std::vector<ScannedKernel> kernels; // definitions with C linkage, in the order of the source
     bool balanced = true;               // every brace closed
     bool block_locals = false;          // [[block_local]] occurs
+    bool aicore_attributes = false;     // [aicore] occurs
 };
 
 // `text` is the output of -E with `__global__` left in place as the marker of kernels.
 Scan scan_kernels(std::string_view text);
+
+// Preprocessed text without [aicore], the Ascend compiler's own spelling of `__aicore__`, which is no C++.
+std::string without_aicore_attributes(std::string text);
 
 } // namespace aivops::ccec
 

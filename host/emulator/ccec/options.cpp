@@ -20,8 +20,9 @@ struct KnownOption {
 
 // Options of the Ascend compiler without a meaning on a CPU: they steer code generation for the core, or passes for the
 // host that the emulated compiler has not.
-constexpr std::array<KnownOption, 14> kCceOptions{{
+constexpr std::array<KnownOption, 15> kCceOptions{{
     {"--aicore-only", Value::none},
+    {"--asc-aicore-lang", Value::none},
     {"--cce-aicore-input-parameter-size", Value::number},
     {"--cce-aicore-lang", Value::none},
     {"--cce-aicore-only", Value::none},
@@ -160,11 +161,12 @@ class Parser {
             if (name == 0 || !is_known(kLlvmOptions, std::string_view(value).substr(name)))
                 throw Error("-mllvm " + value + ": unknown option; known are" + list_names(kLlvmOptions, "-mllvm -"));
         } else if (text.starts_with("--cce-") || text.starts_with("--npu-") || text.starts_with("-cce-") ||
-                   text.starts_with("--aicore-")) {
+                   text.starts_with("--aicore-") || text.starts_with("--asc-")) {
             if (!is_known(kCceOptions, text))
                 throw Error(argument + ": unknown option; known are" + architecture_names() +
                             list_names(kCceOptions, ""));
             device_only_ |= argument == "--cce-aicore-only" || argument == "--aicore-only";
+            language_given_ |= argument == "--cce-aicore-lang" || argument == "--asc-aicore-lang";
         } else if (argument == "-Xhost-start") {
             while (value_of(argument) != "-Xhost-end") {
             } // options of a host pass, which an AIV-only build has not

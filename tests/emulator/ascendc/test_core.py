@@ -592,6 +592,18 @@ REFUSED = {
     "GatherMask(x)": ("dav-c220-vec", "note: AscendC::GatherMask is not emulated; {page} lists what is"),
     "Mmad(x, x, x)": ("dav-c310-vec", "note: AscendC::Mmad is not emulated; {page} lists what is"),
     "TBufPool<TPosition::VECIN> pool": ("dav-c310-vec", "note: AscendC::TBufPool is not emulated; {page}"),
+    "copy_gm_to_ubuf(x, x, 0, 1, 1, 0, 0)": (
+        "dav-c220-vec",
+        "note: copy_gm_to_ubuf is not emulated; {page} lists what is",
+    ),
+    "LocalTensor<half>().Print()": (
+        "dav-c310-vec",
+        "note: AscendC::LocalTensor::Print is not emulated; {page} lists what is",
+    ),
+    "SetFlag<HardEvent::MTE1_M>(0)": (
+        "dav-c220-vec",
+        "note: AscendC::HardEvent::MTE1_M is not emulated; {page} lists what is",
+    ),
     "AscendC::NoSuchThing(x)": (
         "dav-c310-vec",
         "note: AscendC::NoSuchThing is not emulated; {page} lists what is",

@@ -75,6 +75,20 @@ def source_of(architecture: str) -> str:
             f" Select(at<{t}>(40), at<uint8_t>(24), at<{t}>(8), {t}(3),"
             f" SELMODE::VSEL_TENSOR_SCALAR_MODE, lanes, 2, s); }}"
         )
+        scalar = f"at<{t}>(8), {t}(3), CMPMODE::LT"
+        unary = "2, UnaryRepeatParams(1, s.src0BlkStride, 8, s.src0RepStride)"
+        lines.append(
+            f"K Masks_{t}(uint64_t* mask, uint64_t lanes, BinaryRepeatParams s) {{"
+            f" Compare(at<uint8_t>(0), at<{t}>(8), at<{t}>(16), CMPMODE::LT, mask, 2, s);"
+            f" CompareScalar(at<uint8_t>(1), {scalar}, mask, {unary});"
+            f" CompareScalar(at<uint8_t>(2), {scalar}, lanes, {unary});"
+            f" Select(at<{t}>(32), at<uint8_t>(24), at<{t}>(8), at<{t}>(16),"
+            f" SELMODE::VSEL_TENSOR_TENSOR_MODE, mask, 2, s);"
+            f" Select(at<{t}>(40), at<uint8_t>(24), at<{t}>(8), {t}(3),"
+            f" SELMODE::VSEL_TENSOR_SCALAR_MODE, mask, 2, s);"
+            f" SetVectorMask<{t}>(mask[1], mask[0]);"
+            f" Compare<{t}, uint8_t, false>(at<uint8_t>(3), at<{t}>(8), at<{t}>(16), CMPMODE::LT, lanes, 2, s); }}"
+        )
         lines.append(f"K Reduce_{t}(uint64_t* mask) {{")
         lines.append(f"LocalTensor<{t}> out = at<{t}>(0), x = at<{t}>(8);")
         forms = (("ReduceSum", ""), ("ReduceMax", ", true"), ("ReduceMin", ", true"))
@@ -88,6 +102,11 @@ def source_of(architecture: str) -> str:
         lines.append("WholeReduceMax(out[192], x, 40, 3, 2, 1, 9, ReduceOrder::ORDER_INDEX_VALUE);")
         lines.append("WholeReduceMax(out[208], x, 40, 3, 1, 1, 9, ReduceOrder::ORDER_ONLY_VALUE);")
         lines.append("WholeReduceMin(out[224], x, 40, 3, 1, 1, 9, ReduceOrder::ORDER_ONLY_INDEX);")
+        lines.append("WholeReduceSum(out[240], x, mask, 3, 1, 1, 9);")
+        lines.append("WholeReduceMax(out[256], x, mask, 3, 1, 1, 9, ReduceOrder::ORDER_ONLY_VALUE);")
+        lines.append(f"SetVectorMask<{t}>(mask[1], mask[0]);")
+        lines.append(f"WholeReduceSum<{t}, false>(out[272], x, 40, 3, 1, 1, 9);")
+        lines.append("ResetMask();")
         lines.append("}")
     return "\n".join(lines)
 
@@ -293,6 +312,46 @@ def test_compare_and_select_by_repeats(machine: tuple[str, NaiveMachine], t: str
 
 
 @pytest.mark.parametrize("t", REALS)
+def test_compare_and_select_by_masks(machine: tuple[str, NaiveMachine], t: str) -> None:
+    _, device = machine
+    dtype = DTYPES[t]
+    per_repeat = 256 // dtype.itemsize
+    a, b = (small_numbers(device, kib, dtype, kib + 51) for kib in (8, 16))
+    device.ub[24 * 1024 : 25 * 1024] = np.random.default_rng(12).integers(0, 256, 1024)
+    device.ub[: 4 * 1024] = 0
+    outs = [device.ub[kib * 1024 : (kib + 8) * 1024].view(dtype) for kib in (32, 40)]
+    for out in outs:
+        out[:] = dtype.type(7)
+    strides = BinaryStrides(1, 2, 1, 9, 17, 8)
+    mask = np.array([0x8000_00F0_0000_0013, 0x5 if per_repeat == 128 else 0], np.uint64)
+    lanes = [lane for lane in range(per_repeat) if int(mask[lane // 64]) >> lane % 64 & 1]
+    device.launch(f"Masks_{t}", mask, 50, strides)
+
+    def packed(lanes: list[int]) -> np.ndarray:
+        return np.array([repeat * per_repeat + lane for repeat in range(2) for lane in lanes])
+
+    x = a[lane_offsets(dtype, lanes, 2, strides.a, strides.ar)]
+    y = b[lane_offsets(dtype, lanes, 2, strides.b, strides.br)]
+    leading = a[lane_offsets(dtype, list(range(50)), 2, strides.a, strides.ar)]
+    for kib, places, expected in (
+        (0, lanes, x < y),
+        (1, lanes, x < dtype.type(3)),
+        (2, list(range(50)), leading < dtype.type(3)),
+        (3, lanes, x < y),  # by the register, not by the 50 lanes of the call
+    ):
+        found = bits(device, kib, 2 * per_repeat)
+        assert (found[packed(places)] == expected).all()
+        assert found.sum() == expected.sum()
+    chosen = bits(device, 24, 2 * per_repeat)[packed(lanes)]
+    places = lane_offsets(dtype, lanes, 2, strides.d, strides.dr)
+    for out, other in zip(outs, (y, np.full(y.shape, dtype.type(3))), strict=True):
+        expected = np.full(out.shape, dtype.type(7))
+        expected[places] = np.where(chosen, x, other)
+        assert (out == expected).all()
+    assert device.faults == []
+
+
+@pytest.mark.parametrize("t", REALS)
 def test_reductions(machine: tuple[str, NaiveMachine], t: str) -> None:
     _, device = machine
     dtype = DTYPES[t]
@@ -326,4 +385,8 @@ def test_reductions(machine: tuple[str, NaiveMachine], t: str) -> None:
     )
     assert out[208:211].tolist() == rows.max(1).tolist()
     assert index[224:227].tolist() == rows.argmin(1).tolist()
+    masked = x[selections[2]].reshape(3, len(chosen))
+    sums = masked.astype(np.float32).sum(1).astype(dtype).tolist()
+    assert (out[240:243].tolist(), out[256:259].tolist()) == (sums, masked.max(1).tolist())
+    assert out[272:275].tolist() == sums  # the register's lanes, not the 40 of the call
     assert device.faults == []

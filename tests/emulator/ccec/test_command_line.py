@@ -28,6 +28,12 @@ PUBLISHED = {
     "custom operator": f"{C220} -D__CCE_AICORE__=220 -D__DAV_C220__ {COMMON} -fstack-protector-all",
     "parameter size": f"{C310} --cce-aicore-input-parameter-size=28000",
     "by NPU architecture": "--npu-arch=dav-3510 --aicore-only -O3 -DNDEBUG",
+    "language of CMake": "--npu-arch=dav-2201 --aicore-only --asc-aicore-lang -O3 -DNDEBUG -std=c++17",
+    "libraries for 950": f"{C310} {STACK} -mllvm -cce-aicore-record-overflow=true -mllvm -cce-aicore-addr-transform "
+    "--cce-aicore-lang --cce-auto-sync --cce-mask-opt -D__DAV_C310__ -mllvm -cce-aicore-dcci-insert-for-scalar=false "
+    "-DTILING_KEY_VAR=0 --cce-disable-kernel-global-attr-check -std=c++17",
+    "operators with sanitizer": f"{C220} {COMMON} --cce-auto-sync -mllvm -api-deps-filter --cce-enable-sanitizer "
+    "-gline-tables-only -mllvm -cce-aicore-long-call -mllvm -cce-aicore-jump-expand=true -std=c++17",
 }
 
 
@@ -46,6 +52,13 @@ def test_published_lines_compile_without_a_word(compiler: KernelCompiler, source
     binary = source.with_suffix(".linked.o")
     assert compiler.link(binary, output).returncode == 0
     assert Binary(binary).global_functions == {"k"}
+
+
+@pytest.mark.parametrize("option", ["--asc-aicore-lang", "--cce-aicore-lang"])
+def test_an_option_that_tells_the_language(compiler: KernelCompiler, source: Path, option: str) -> None:
+    line = ("-c", option, "--npu-arch=dav-2201", "--aicore-only", source, "-o", source.with_suffix(".o"))
+    result = compiler.run(compiler.ccec, *line)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 WRONG = {

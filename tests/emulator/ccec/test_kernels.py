@@ -5,7 +5,9 @@ import os
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
+from emulator.ascendc.naive_machine import NaiveMachine
 from emulator.ccec.records import Binary, Parameter
 from emulator.conftest import ARCHITECTURES, KernelCompiler
 
@@ -267,3 +269,55 @@ extern "C" __global__ __aicore__ void k(uint64_t* out) {
     library.k(out)
     assert end - begin >= 8 + 12
     assert all(begin <= address < end for address in out)
+
+
+BRACKETS = """#include "helper.h"
+#define __aicore__ [aicore]
+#include "kernel_operator.h"
+#define DEVICE __attribute__((always_inline)) inline [aicore]
+class Adder {
+  public:
+    __aicore__ inline Adder() {}
+    template <typename T> static DEVICE T add(T a, T b) { return a + b; }
+};
+static const char* const kText = "[aicore]";
+extern "C" __global__ [ aicore ] void k(__gm__ int32_t* x, int32_t n) {
+    *x = Adder::add(n, helper()) + static_cast<int32_t>(sizeof(kText[0])) + (kText[0] == '[');
+}
+"""
+
+
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+def test_the_compilers_own_spelling_of_aicore(compiler: KernelCompiler, tmp_path: Path, cxx: str) -> None:
+    write(tmp_path / "helper.h", "[aicore] inline int helper() { return 40; }\n")
+    source = write(tmp_path / "brackets.asc", BRACKETS)
+    driver = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
+    relocatable, binary, depfile = (tmp_path / name for name in ("k.tmp.o", "k.o", "k.d"))
+    result = driver.compile(source, relocatable, "-Wall", "-Werror", "-MD", "-MF", depfile, "-MT", binary)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert driver.link(binary, relocatable).returncode == 0
+    prerequisites = depfile.read_text().replace("\\\n", " ").split()
+    assert prerequisites[0] == f"{binary}:"
+    assert {str(source), str(tmp_path / "helper.h")} <= set(prerequisites)
+    assert not [name for name in prerequisites if "preprocessed" in name]
+
+    machine = NaiveMachine(binary)
+    found = np.zeros(1, np.int32)
+    machine.launch("k", found, ctypes.c_int32(5))
+    assert found[0] == 5 + 40 + 1 + 1
+
+    source.write_text(BRACKETS.replace("*x = ", "*x = missing + "))
+    result = driver.compile(source, relocatable)
+    assert result.returncode != 0
+    assert f"{source}:12:" in result.stderr
+    assert "missing" in result.stderr
+
+
+def test_a_mix_of_cores_without_cubes(compiler: KernelCompiler, tmp_path: Path) -> None:
+    text = EXPORT + 'extern "C" __global__ __mix__(0, 1) __aicore__ void k(GM_ADDR x) {}\n'
+    assert Binary(compiler.build(write(tmp_path / "mix.asc", text))).global_functions == {"k"}
+    source = write(tmp_path / "cubes.asc", text.replace("(0, 1)", "(1, 2)"))
+    result = compiler.compile(source, tmp_path / "k.o")
+    assert result.returncode != 0
+    assert "MIX_OF_CUBES_1_AND_VECTORS_2" in result.stderr
+    assert f"{source}:{text.count(chr(10))}:" in result.stderr

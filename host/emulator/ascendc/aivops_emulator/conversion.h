@@ -57,7 +57,7 @@ constexpr float to_whole(float value, Rounding mode) {
 
 template <typename To, typename From>
 constexpr To convert(From from, Rounding mode, bool saturate) {
-    if constexpr (kIsNarrowFloat<From> && kIsFloating<To>) {
+    if constexpr (kIsNarrowFloat<From> && std::is_floating_point_v<To>) {
         return static_cast<float>(from); // exact
     } else if constexpr (kIsNarrowFloat<From>) {
         return convert<To>(static_cast<float>(from), mode, saturate);
@@ -66,11 +66,11 @@ constexpr To convert(From from, Rounding mode, bool saturate) {
             return To::from_bits(0);
         return To::from_bits(
             static_cast<typename To::Bits>(To::Format::encode(double_for_rounding(from), mode, saturate)));
-    } else if constexpr (kIsFloating<From> && kIsFloating<To>) {
+    } else if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
         return to_whole(from, mode);
-    } else if constexpr (kIsFloating<From>) {
+    } else if constexpr (std::is_floating_point_v<From>) {
         return to_integer<To>(from, mode);
-    } else if constexpr (kIsFloating<To>) {
+    } else if constexpr (std::is_floating_point_v<To>) {
         return __builtin_bit_cast(float, FloatNumbers::encode(double_for_rounding(from), mode));
     } else {
         const bool negative = from < From(0);

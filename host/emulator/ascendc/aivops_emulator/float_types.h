@@ -19,7 +19,7 @@ struct NarrowFloat {
     Bits bits;
 
     NarrowFloat() = default;
-    template <typename T, typename = EnableIfType<kIsArithmetic<T>>>
+    template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
     constexpr NarrowFloat(T value) : bits(static_cast<Bits>(Format::encode(double_for_rounding(value)))) {}
 
     constexpr operator float() const { return Format::decode(bits); }

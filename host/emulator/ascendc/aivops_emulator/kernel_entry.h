@@ -27,20 +27,20 @@ constexpr AivEmuParameterKind class_kind(long) {
 
 // What can be copied into an argument block: no references, no pointers to members.
 template <typename T>
-constexpr bool kIsParameter =
-    kIsPointer<T> || __is_enum(T) || kIsInteger<T> || kIsFloating<T> || __is_class(T) || __is_union(T);
+constexpr bool kIsParameter = kIsPointer<T> || __is_enum(T) || std::is_integral_v<T> || std::is_floating_point_v<T> ||
+                              __is_class(T) || __is_union(T);
 
 template <typename T>
 constexpr AivEmuParameterKind parameter_kind() {
     if constexpr (kIsPointer<T>) {
         return AIVOPS_EMU_PARAMETER_POINTER;
-    } else if constexpr (kIsSame<T, bool>) {
+    } else if constexpr (std::is_same_v<T, bool>) {
         return AIVOPS_EMU_PARAMETER_BOOL;
     } else if constexpr (__is_enum(T)) {
         return parameter_kind<__underlying_type(T)>();
-    } else if constexpr (kIsInteger<T>) {
+    } else if constexpr (std::is_integral_v<T>) {
         return T(-1) < T(0) ? AIVOPS_EMU_PARAMETER_INT : AIVOPS_EMU_PARAMETER_UINT;
-    } else if constexpr (kIsFloating<T>) {
+    } else if constexpr (std::is_floating_point_v<T>) {
         return AIVOPS_EMU_PARAMETER_FLOAT;
     } else {
         return class_kind<T>(0);
@@ -74,7 +74,7 @@ struct Signature {
 };
 
 template <typename... P>
-struct Signature<void (*)(P...), EnableIfType<(kIsParameter<RemoveConstType<P>> && ...)>> {
+struct Signature<void (*)(P...), std::enable_if_t<(kIsParameter<std::remove_cv_t<P>> && ...)>> {
     static constexpr bool kIsKernel = true;
     static constexpr uint32_t kCount = sizeof...(P);
 
@@ -97,7 +97,8 @@ struct Signature<void (*)(P...), EnableIfType<(kIsParameter<RemoveConstType<P>> 
             const char* const given[sizeof...(Names) + 1] = {names..., nullptr};
             uint32_t index = 0;
             uint32_t end = 0;
-            ((describe<RemoveConstType<P>>(record.parameters[index], end, index < sizeof...(Names) ? given[index] : ""),
+            ((describe<std::remove_cv_t<P>>(record.parameters[index], end,
+                                            index < sizeof...(Names) ? given[index] : ""),
               ++index),
              ...);
         }

@@ -18,6 +18,11 @@
 #ifndef __vector__
 #define __vector__
 #endif
+// Cores of each kind for a block of a kernel; a vector core alone is what there is.
+#ifndef __mix__
+#define __mix__(cubes, vectors) AIVOPS_EMU_MIX_OF_CUBES_##cubes##_AND_VECTORS_##vectors
+#define AIVOPS_EMU_MIX_OF_CUBES_0_AND_VECTORS_1
+#endif
 #ifndef __inout_pipe__
 #define __inout_pipe__(pipe)
 #endif

@@ -108,6 +108,16 @@ AIVOPS_EMU_INLINE Lanes by_register(uint32_t repeats) {
     return Lanes{{low, high}, 0, repeats};
 }
 
+// The lanes of the forms with a mask of bits, or with a number of leading lanes; without isSetMask the register's.
+template <bool isSetMask>
+AIVOPS_EMU_INLINE Lanes lanes_of(const uint64_t mask[], uint32_t repeats) {
+    return isSetMask ? masked(mask, repeats) : by_register(repeats);
+}
+template <bool isSetMask>
+AIVOPS_EMU_INLINE Lanes lanes_of(uint64_t mask, uint32_t repeats) {
+    return isSetMask ? leading(mask, repeats) : by_register(repeats);
+}
+
 template <typename T>
 AIVOPS_EMU_INLINE Operand operand(const AscendC::LocalTensor<T>& tensor, uint32_t block_stride = 1,
                                   uint32_t repeat_stride = 8) {
@@ -218,7 +228,7 @@ AIVOPS_EMU_INLINE void issue_vector(const char* name, void (*execute)(uint8_t*, 
 
 // Narrow floats compute in float; integers as they are.
 template <typename T>
-using Wide = ConditionalType<kIsAnyOf<T, half, bfloat16_t, fp8_e4m3fn_t, fp8_e5m2_t, fp8_e8m0_t>, float, T>;
+using Wide = std::conditional_t<kIsAnyOf<T, half, bfloat16_t, fp8_e4m3fn_t, fp8_e5m2_t, fp8_e8m0_t>, float, T>;
 
 // Signed integers wrap, so they add, subtract and multiply as unsigned ones of at least 32 bits.
 template <typename T>
@@ -258,7 +268,7 @@ constexpr uint32_t kControlNarrowFloats = 48;
 
 template <typename T>
 AIVOPS_EMU_INLINE bool saturates() {
-    if constexpr (kIsSame<T, half> || (kIsSame<T, bfloat16_t> && !kIsC310))
+    if constexpr (std::is_same_v<T, half> || (std::is_same_v<T, bfloat16_t> && !kIsC310))
         return (core_register(AIVOPS_EMU_REGISTER_CONTROL) >> kControlNarrowFloats & 1) == 0;
     else
         return false;
@@ -266,7 +276,7 @@ AIVOPS_EMU_INLINE bool saturates() {
 
 template <typename T>
 AIVOPS_EMU_INLINE T narrow(Wide<T> value, bool saturate) {
-    if constexpr (kIsSame<T, Wide<T>>) {
+    if constexpr (std::is_same_v<T, Wide<T>>) {
         return value;
     } else {
         if (saturate && value != value)

@@ -77,11 +77,11 @@ enum class RoundMode {
 };
 
 template <typename A, typename B>
-constexpr bool IsSameType_v = aivops_emulator::kIsSame<A, B>;
+constexpr bool IsSameType_v = std::is_same_v<A, B>;
 
 template <typename A, typename B>
 struct IsSameType {
-    static constexpr bool value = aivops_emulator::kIsSame<A, B>;
+    static constexpr bool value = std::is_same_v<A, B>;
 };
 
 } // namespace AscendC

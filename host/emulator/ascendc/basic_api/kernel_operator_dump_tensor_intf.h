@@ -13,7 +13,7 @@ constexpr size_t kPrintBytes = 1024;
 // What C's variable arguments take: narrow floats as float, everything else as it is.
 template <typename T>
 AIVOPS_EMU_INLINE auto printable(T value) {
-    if constexpr (kIsAnyOf<RemoveConstType<T>, half, bfloat16_t, fp8_e4m3fn_t, fp8_e5m2_t, fp8_e8m0_t>)
+    if constexpr (kIsAnyOf<std::remove_cv_t<T>, half, bfloat16_t, fp8_e4m3fn_t, fp8_e5m2_t, fp8_e8m0_t>)
         return static_cast<float>(value);
     else
         return value;
@@ -27,13 +27,21 @@ AIVOPS_EMU_INLINE void print(const char* format, Arguments... arguments) {
         table()->print(block(), text, static_cast<size_t>(length) < sizeof(text) ? length : sizeof(text) - 1);
 }
 
+// A line of its own.
+template <typename... Arguments>
+AIVOPS_EMU_INLINE void log(const char* level, const char* format, Arguments... arguments) {
+    print("%s: ", level);
+    print(format, arguments...);
+    print("\n");
+}
+
 // Numbers in the shortest common form: %g for floats, whole digits for integers.
 template <typename Tensor>
 AIVOPS_EMU_INLINE void dump(const Tensor& tensor, uint32_t desc, uint32_t count) {
     using T = typename Tensor::PrimType;
     print("DumpTensor: desc %u, block %u:", desc, block()->index);
     for (uint32_t i = 0; i < count; ++i) {
-        if constexpr (!kIsInteger<T>)
+        if constexpr (!std::is_integral_v<T>)
             print(" %g", static_cast<double>(static_cast<float>(tensor.GetValue(i))));
         else if constexpr (T(-1) < T(0))
             print(" %lld", static_cast<long long>(tensor.GetValue(i)));
@@ -77,6 +85,8 @@ AIVOPS_EMU_INLINE void Trap() {
 }
 
 } // namespace AscendC
+
+#define KERNEL_LOG(level, ...) ::aivops_emulator::log(#level, __VA_ARGS__)
 
 #define AIVOPS_EMU_TEXT_OF(token) AIVOPS_EMU_TEXT_OF_VALUE(token)
 #define AIVOPS_EMU_TEXT_OF_VALUE(value) #value

@@ -9,7 +9,7 @@ namespace AscendC {
 
 template <typename T>
 AIVOPS_EMU_INLINE T ReadGmByPassDCache(__gm__ T* address) {
-    static_assert(aivops_emulator::kIsInteger<T> && sizeof(T) <= 8, "ReadGmByPassDCache: integers of 1 to 8 bytes");
+    static_assert(std::is_integral_v<T> && sizeof(T) <= 8, "ReadGmByPassDCache: integers of 1 to 8 bytes");
     T value;
     aivops_emulator::table()->gm_load_uncached(aivops_emulator::block(), address, &value, sizeof(T));
     return value;
@@ -17,7 +17,7 @@ AIVOPS_EMU_INLINE T ReadGmByPassDCache(__gm__ T* address) {
 
 template <typename T>
 AIVOPS_EMU_INLINE void WriteGmByPassDCache(__gm__ T* address, T value) {
-    static_assert(aivops_emulator::kIsInteger<T> && sizeof(T) <= 8, "WriteGmByPassDCache: integers of 1 to 8 bytes");
+    static_assert(std::is_integral_v<T> && sizeof(T) <= 8, "WriteGmByPassDCache: integers of 1 to 8 bytes");
     aivops_emulator::table()->gm_store_uncached(aivops_emulator::block(), address, &value, sizeof(T));
 }
 

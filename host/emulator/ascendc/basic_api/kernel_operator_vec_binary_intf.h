@@ -13,9 +13,9 @@ constexpr bool kHasAddition = kIsBaseType<T> || (kIsC310 && (kIsWideType<T> || k
 template <typename T>
 constexpr bool kHasMultiplication = kIsBaseType<T> || (kIsC310 && kIsWideType<T>);
 template <typename T>
-constexpr bool kHasDivision = kIsAnyOf<T, half, float> || (kIsC310 && kIsWideType<T> && !kIsSame<T, bfloat16_t>);
+constexpr bool kHasDivision = kIsAnyOf<T, half, float> || (kIsC310 && kIsWideType<T> && !std::is_same_v<T, bfloat16_t>);
 template <typename T>
-constexpr bool kHasBits = kIsAnyOf<T, int16_t, uint16_t> || (kIsC310 && kIsInteger<T>);
+constexpr bool kHasBits = kIsAnyOf<T, int16_t, uint16_t> || (kIsC310 && std::is_integral_v<T>);
 
 struct AddOperation {
     template <typename T>
@@ -50,7 +50,7 @@ struct DivOperation {
     static constexpr bool kHas = kHasDivision<T>;
     template <typename T>
     static T apply(T a, T b) {
-        if constexpr (kIsFloating<T>)
+        if constexpr (std::is_floating_point_v<T>)
             return a / b;
         else
             return b == 0 ? T(0) : T(-1) < T(0) && b == T(-1) ? SubOperation::apply(T(0), a) : static_cast<T>(a / b);
@@ -118,17 +118,13 @@ struct BinaryExpression {
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
                                 uint64_t mask[], const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {   \
         aivops_emulator::binary<aivops_emulator::name##Operation, T>(                                                  \
-            #name, dst, src0, src1,                                                                                    \
-            isSetMask ? aivops_emulator::masked(mask, repeatTime) : aivops_emulator::by_register(repeatTime),          \
-            repeatParams);                                                                                             \
+            #name, dst, src0, src1, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);             \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
                                 uint64_t mask, const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {     \
         aivops_emulator::binary<aivops_emulator::name##Operation, T>(                                                  \
-            #name, dst, src0, src1,                                                                                    \
-            isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime),         \
-            repeatParams);                                                                                             \
+            #name, dst, src0, src1, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);             \
     }
 
 #define AIVOPS_EMU_OPERATOR(symbol, name)                                                                              \

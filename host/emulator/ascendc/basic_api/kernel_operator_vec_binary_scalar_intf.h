@@ -28,18 +28,14 @@ using ScalarOf = typename Identity<T>::Type;
                                 const aivops_emulator::ScalarOf<T>& scalarValue, uint64_t mask[],                      \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::operation##Operation, T>(                                              \
-            #name, dst, src, scalarValue,                                                                              \
-            isSetMask ? aivops_emulator::masked(mask, repeatTime) : aivops_emulator::by_register(repeatTime),          \
-            repeatParams);                                                                                             \
+            #name, dst, src, scalarValue, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);       \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src,                                  \
                                 const aivops_emulator::ScalarOf<T>& scalarValue, uint64_t mask,                        \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::operation##Operation, T>(                                              \
-            #name, dst, src, scalarValue,                                                                              \
-            isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime),         \
-            repeatParams);                                                                                             \
+            #name, dst, src, scalarValue, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);       \
     }
 
 namespace AscendC {

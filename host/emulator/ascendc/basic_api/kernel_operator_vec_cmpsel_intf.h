@@ -81,7 +81,7 @@ template <typename T>
 AIVOPS_EMU_INLINE void compare(const char* name, const CompareParameters<T>& parameters) {
     static_assert(kIsAnyOf<T, half, float, int32_t> || (kIsC310 && (kIsWideType<T> || kIsByte<T>)),
                   "Compare: half, float and int32_t; dav-c310-vec also the other types");
-    if (!kIsC310 && kIsSame<T, int32_t> && parameters.mode != AscendC::CMPMODE::EQ)
+    if (!kIsC310 && std::is_same_v<T, int32_t> && parameters.mode != AscendC::CMPMODE::EQ)
         fault(AIVOPS_EMU_ASSERT, "Compare: dav-c220-vec compares int32_t with CMPMODE::EQ only");
     if (parameters.lanes.repeats == 0 && parameters.lanes.count * sizeof(T) % kRepeatBytes != 0)
         fault(AIVOPS_EMU_MEMCHECK, "Compare: count elements must fill whole repeats of 256 bytes");
@@ -133,6 +133,52 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
 
 } // namespace aivops_emulator
 
+// The forms with a mask of bits and with a number of leading lanes.
+#define AIVOPS_EMU_COMPARE(mask_type)                                                                                  \
+    template <typename T, typename U, bool isSetMask = true>                                                           \
+    AIVOPS_EMU_INLINE void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,  \
+                                   CMPMODE cmpMode, mask_type, uint8_t repeatTime,                                     \
+                                   const BinaryRepeatParams& repeatParams) {                                           \
+        aivops_emulator::compare<T>(                                                                                   \
+            "Compare", {dst.address_.bufferAddr,                                                                       \
+                        aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),        \
+                        aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),        \
+                        aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), T(0), cmpMode, false});                \
+    }                                                                                                                  \
+    template <typename T, typename U, bool isSetMask = true>                                                           \
+    AIVOPS_EMU_INLINE void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar,    \
+                                         CMPMODE cmpMode, mask_type, uint8_t repeatTime,                               \
+                                         const UnaryRepeatParams& repeatParams) {                                      \
+        const auto source = aivops_emulator::operand(src0, repeatParams.srcBlkStride, repeatParams.srcRepStride);      \
+        aivops_emulator::compare<T>("CompareScalar", {dst.address_.bufferAddr, source, source,                         \
+                                                      aivops_emulator::lanes_of<isSetMask>(mask, repeatTime),          \
+                                                      src1Scalar, cmpMode, true});                                     \
+    }
+
+#define AIVOPS_EMU_SELECT(mask_type)                                                                                   \
+    template <typename T, typename U, bool isSetMask = true>                                                           \
+    AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,                            \
+                                  const LocalTensor<T>& src0, const LocalTensor<T>& src1, SELMODE selMode, mask_type,  \
+                                  uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                        \
+        aivops_emulator::select<T>(                                                                                    \
+            {aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),                      \
+             selMask.address_.bufferAddr,                                                                              \
+             aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),                   \
+             aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),                   \
+             aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), T(0), false,                                      \
+             selMode == SELMODE::VSEL_CMPMASK_SPR});                                                                   \
+    }                                                                                                                  \
+    template <typename T, typename U, bool isSetMask = true>                                                           \
+    AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,                            \
+                                  const LocalTensor<T>& src0, T src1, SELMODE selMode, mask_type, uint8_t repeatTime,  \
+                                  const BinaryRepeatParams& repeatParams) {                                            \
+        const auto source = aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride);    \
+        aivops_emulator::select<T>(                                                                                    \
+            {aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),                      \
+             selMask.address_.bufferAddr, source, source, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime),      \
+             src1, true, selMode == SELMODE::VSEL_CMPMASK_SPR});                                                       \
+    }
+
 namespace AscendC {
 
 template <typename T, typename U>
@@ -141,18 +187,6 @@ AIVOPS_EMU_INLINE void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& 
     aivops_emulator::compare<T>("Compare",
                                 {dst.address_.bufferAddr, aivops_emulator::operand(src0),
                                  aivops_emulator::operand(src1), aivops_emulator::row(count), T(0), cmpMode, false});
-}
-
-template <typename T, typename U, bool isSetMask = true>
-AIVOPS_EMU_INLINE void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
-                               CMPMODE cmpMode, const uint64_t mask, uint8_t repeatTime,
-                               const BinaryRepeatParams& repeatParams) {
-    aivops_emulator::compare<T>(
-        "Compare", {dst.address_.bufferAddr,
-                    aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),
-                    aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),
-                    isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime),
-                    T(0), cmpMode, false});
 }
 
 template <typename T, typename U>
@@ -179,32 +213,14 @@ AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& s
                                 aivops_emulator::row(count), src1, true, selMode == SELMODE::VSEL_CMPMASK_SPR});
 }
 
-template <typename T, typename U, bool isSetMask = true>
-AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                              const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask, uint8_t repeatTime,
-                              const BinaryRepeatParams& repeatParams) {
-    aivops_emulator::select<T>(
-        {aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
-         selMask.address_.bufferAddr,
-         aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),
-         aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),
-         isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime), T(0), false,
-         selMode == SELMODE::VSEL_CMPMASK_SPR});
-}
-
-template <typename T, typename U, bool isSetMask = true>
-AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                              T src1, SELMODE selMode, uint64_t mask, uint8_t repeatTime,
-                              const BinaryRepeatParams& repeatParams) {
-    aivops_emulator::select<T>(
-        {aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
-         selMask.address_.bufferAddr,
-         aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),
-         aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),
-         isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime), src1, true,
-         selMode == SELMODE::VSEL_CMPMASK_SPR});
-}
+AIVOPS_EMU_COMPARE(const uint64_t mask[])
+AIVOPS_EMU_COMPARE(const uint64_t mask)
+AIVOPS_EMU_SELECT(const uint64_t mask[])
+AIVOPS_EMU_SELECT(const uint64_t mask)
 
 } // namespace AscendC
+
+#undef AIVOPS_EMU_COMPARE
+#undef AIVOPS_EMU_SELECT
 
 #endif

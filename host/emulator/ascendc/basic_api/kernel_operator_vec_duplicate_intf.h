@@ -44,9 +44,8 @@ AIVOPS_EMU_INLINE void Duplicate(const LocalTensor<T>& dst, const T& scalarValue
                                  const uint8_t repeatTime, const uint16_t dstBlockStride,
                                  const uint8_t dstRepeatStride) {
     static_assert(aivops_emulator::kHasRepeats<T>, "8-bit and 64-bit elements: the form with a count only");
-    aivops_emulator::duplicate(
-        aivops_emulator::operand(dst, dstBlockStride, dstRepeatStride),
-        isSetMask ? aivops_emulator::masked(mask, repeatTime) : aivops_emulator::by_register(repeatTime), scalarValue);
+    aivops_emulator::duplicate(aivops_emulator::operand(dst, dstBlockStride, dstRepeatStride),
+                               aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), scalarValue);
 }
 
 template <typename T, bool isSetMask = true>
@@ -54,9 +53,8 @@ AIVOPS_EMU_INLINE void Duplicate(const LocalTensor<T>& dst, const T& scalarValue
                                  const uint8_t repeatTime, const uint16_t dstBlockStride,
                                  const uint8_t dstRepeatStride) {
     static_assert(aivops_emulator::kHasRepeats<T>, "8-bit and 64-bit elements: the form with a count only");
-    aivops_emulator::duplicate(
-        aivops_emulator::operand(dst, dstBlockStride, dstRepeatStride),
-        isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime), scalarValue);
+    aivops_emulator::duplicate(aivops_emulator::operand(dst, dstBlockStride, dstRepeatStride),
+                               aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), scalarValue);
 }
 
 } // namespace AscendC

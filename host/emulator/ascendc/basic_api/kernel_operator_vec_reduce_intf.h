@@ -160,6 +160,8 @@ AIVOPS_EMU_INLINE void whole_reduce(const char* name, Reduction reduction, const
                                     const Operand& source, const Lanes& lanes, int32_t stride,
                                     AscendC::ReduceOrder order) {
     check_reduction_type<T>();
+    if (lanes.count != 0)
+        fault(AIVOPS_EMU_ASSERT, "WholeReduce*: the counter mode of masks is not emulated");
     const uint32_t bytes = result_bytes<T>(order);
     const uint32_t stride_bytes = static_cast<uint32_t>(stride) * bytes;
     Ranges ranges;
@@ -192,7 +194,8 @@ constexpr AscendC::ReduceOrder order_of(bool with_index) {
                                 const int32_t srcRepStride, bool calIndex = false) {                                   \
         aivops_emulator::reduce<T>(#name, aivops_emulator::Reduction::kind, dst,                                       \
                                    aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)),              \
-                                   sharedTmpBuffer, aivops_emulator::leading(static_cast<uint64_t>(mask), repeatTime), \
+                                   sharedTmpBuffer,                                                                    \
+                                   aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime),      \
                                    aivops_emulator::order_of(calIndex));                                               \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
@@ -201,10 +204,11 @@ constexpr AscendC::ReduceOrder order_of(bool with_index) {
                                 const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false) {         \
         aivops_emulator::reduce<T>(#name, aivops_emulator::Reduction::kind, dst,                                       \
                                    aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)),              \
-                                   sharedTmpBuffer, aivops_emulator::masked(mask, repeatTime),                         \
+                                   sharedTmpBuffer, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime),            \
                                    aivops_emulator::order_of(calIndex));                                               \
     }
 
+// The forms with a number of leading lanes and with a mask of bits.
 #define AIVOPS_EMU_WHOLE_REDUCE(name, kind)                                                                            \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask,              \
@@ -212,7 +216,15 @@ constexpr AscendC::ReduceOrder order_of(bool with_index) {
                                 const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {      \
         aivops_emulator::whole_reduce<T>(                                                                              \
             #name, aivops_emulator::Reduction::kind, dst, aivops_emulator::operand(src, srcBlkStride, srcRepStride),   \
-            aivops_emulator::leading(static_cast<uint64_t>(mask), repeatTime), dstRepStride, order);                   \
+            aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime), dstRepStride, order);       \
+    }                                                                                                                  \
+    template <typename T, bool isSetMask = true>                                                                       \
+    AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],           \
+                                const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,      \
+                                const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {      \
+        aivops_emulator::whole_reduce<T>(#name, aivops_emulator::Reduction::kind, dst,                                 \
+                                         aivops_emulator::operand(src, srcBlkStride, srcRepStride),                    \
+                                         aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), dstRepStride, order); \
     }
 
 namespace AscendC {
@@ -235,7 +247,7 @@ AIVOPS_EMU_INLINE void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>
                                  const int32_t srcRepStride) {
     aivops_emulator::reduce<T>("ReduceSum", aivops_emulator::Reduction::sum, dst,
                                aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)), sharedTmpBuffer,
-                               aivops_emulator::leading(static_cast<uint64_t>(mask), repeatTime),
+                               aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime),
                                ReduceOrder::ORDER_ONLY_VALUE);
 }
 
@@ -245,7 +257,7 @@ AIVOPS_EMU_INLINE void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>
                                  const int32_t srcRepStride) {
     aivops_emulator::reduce<T>("ReduceSum", aivops_emulator::Reduction::sum, dst,
                                aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)), sharedTmpBuffer,
-                               aivops_emulator::masked(mask, repeatTime), ReduceOrder::ORDER_ONLY_VALUE);
+                               aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), ReduceOrder::ORDER_ONLY_VALUE);
 }
 
 template <typename T, bool isSetMask = true>
@@ -254,7 +266,17 @@ AIVOPS_EMU_INLINE void WholeReduceSum(const LocalTensor<T>& dst, const LocalTens
                                       const int32_t srcRepStride) {
     aivops_emulator::whole_reduce<T>("WholeReduceSum", aivops_emulator::Reduction::sum, dst,
                                      aivops_emulator::operand(src, srcBlkStride, srcRepStride),
-                                     aivops_emulator::leading(static_cast<uint64_t>(mask), repeatTime), dstRepStride,
+                                     aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime),
+                                     dstRepStride, ReduceOrder::ORDER_ONLY_VALUE);
+}
+
+template <typename T, bool isSetMask = true>
+AIVOPS_EMU_INLINE void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],
+                                      const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,
+                                      const int32_t srcRepStride) {
+    aivops_emulator::whole_reduce<T>("WholeReduceSum", aivops_emulator::Reduction::sum, dst,
+                                     aivops_emulator::operand(src, srcBlkStride, srcRepStride),
+                                     aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), dstRepStride,
                                      ReduceOrder::ORDER_ONLY_VALUE);
 }
 

@@ -15,7 +15,7 @@ struct AbsOperation {
     static constexpr bool kHas = kIsHalfOrFloat<T> || (kIsC310 && kIsAnyOf<T, int16_t, int32_t>);
     template <typename T>
     static T apply(T a, T) {
-        if constexpr (kIsFloating<T>)
+        if constexpr (std::is_floating_point_v<T>)
             return __builtin_fabsf(a);
         else
             return a < 0 ? SubOperation::apply(T(0), a) : a;
@@ -69,7 +69,7 @@ struct ReciprocalOperation {
 
 struct ReluOperation {
     template <typename T>
-    static constexpr bool kHas = kIsHalfOrFloat<T> || kIsSame<T, int32_t>;
+    static constexpr bool kHas = kIsHalfOrFloat<T> || std::is_same_v<T, int32_t>;
     template <typename T>
     static T apply(T a, T) {
         return a > T(0) ? a : T(0);
@@ -81,7 +81,7 @@ struct NegOperation {
     static constexpr bool kHas = kIsC310 && (kIsHalfOrFloat<T> || kIsAnyOf<T, int16_t, int32_t>);
     template <typename T>
     static T apply(T a, T) {
-        if constexpr (kIsFloating<T>)
+        if constexpr (std::is_floating_point_v<T>)
             return -a;
         else
             return SubOperation::apply(T(0), a);
@@ -108,17 +108,13 @@ struct NotOperation {
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[],                 \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::name##Operation, T>(                                                   \
-            #name, dst, src, T(0),                                                                                     \
-            isSetMask ? aivops_emulator::masked(mask, repeatTime) : aivops_emulator::by_register(repeatTime),          \
-            repeatParams);                                                                                             \
+            #name, dst, src, T(0), aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);              \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask,                   \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::name##Operation, T>(                                                   \
-            #name, dst, src, T(0),                                                                                     \
-            isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime),         \
-            repeatParams);                                                                                             \
+            #name, dst, src, T(0), aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);              \
     }
 
 namespace AscendC {

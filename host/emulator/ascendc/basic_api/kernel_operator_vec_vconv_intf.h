@@ -10,12 +10,13 @@ namespace aivops_emulator {
 
 template <typename To, typename From>
 constexpr bool kHasCastC220 =
-    (kIsSame<From, half> && kIsAnyOf<To, float, int32_t, int16_t, int8_t, uint8_t>) ||
-    (kIsSame<From, float> && kIsAnyOf<To, float, half, bfloat16_t, int64_t, int32_t, int16_t>) ||
-    (kIsSame<From, bfloat16_t> && kIsAnyOf<To, float, int32_t>) ||
-    (kIsAnyOf<From, int8_t, uint8_t> && kIsSame<To, half>) || (kIsSame<From, int16_t> && kIsAnyOf<To, half, float>) ||
-    (kIsSame<From, int32_t> && kIsAnyOf<To, float, int16_t, int64_t>) ||
-    (kIsSame<From, int64_t> && kIsAnyOf<To, int32_t, float>);
+    (std::is_same_v<From, half> && kIsAnyOf<To, float, int32_t, int16_t, int8_t, uint8_t>) ||
+    (std::is_same_v<From, float> && kIsAnyOf<To, float, half, bfloat16_t, int64_t, int32_t, int16_t>) ||
+    (std::is_same_v<From, bfloat16_t> && kIsAnyOf<To, float, int32_t>) ||
+    (kIsAnyOf<From, int8_t, uint8_t> && std::is_same_v<To, half>) ||
+    (std::is_same_v<From, int16_t> && kIsAnyOf<To, half, float>) ||
+    (std::is_same_v<From, int32_t> && kIsAnyOf<To, float, int16_t, int64_t>) ||
+    (std::is_same_v<From, int64_t> && kIsAnyOf<To, int32_t, float>);
 
 template <typename T>
 constexpr bool kIsCastTypeC310 =
@@ -23,7 +24,7 @@ constexpr bool kIsCastTypeC310 =
 
 template <typename To, typename From>
 constexpr bool kHasCast =
-    kHasCastC220<To, From> || (kIsC310 && kIsCastTypeC310<To> && kIsCastTypeC310<From> && !kIsSame<To, From>);
+    kHasCastC220<To, From> || (kIsC310 && kIsCastTypeC310<To> && kIsCastTypeC310<From> && !std::is_same_v<To, From>);
 
 struct CastParameters {
     Operand destination;
@@ -75,19 +76,17 @@ AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src
 template <typename T, typename U, bool isSetMask = true>
 AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
                             const uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
-    aivops_emulator::cast<T, U>(
-        aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
-        aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
-        isSetMask ? aivops_emulator::masked(mask, repeatTime) : aivops_emulator::by_register(repeatTime), roundMode);
+    aivops_emulator::cast<T, U>(aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
+                                aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
+                                aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), roundMode);
 }
 
 template <typename T, typename U, bool isSetMask = true>
 AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
                             const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
-    aivops_emulator::cast<T, U>(
-        aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
-        aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
-        isSetMask ? aivops_emulator::leading(mask, repeatTime) : aivops_emulator::by_register(repeatTime), roundMode);
+    aivops_emulator::cast<T, U>(aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
+                                aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
+                                aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), roundMode);
 }
 
 } // namespace AscendC

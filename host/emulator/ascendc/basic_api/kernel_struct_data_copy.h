@@ -21,7 +21,7 @@ struct DataCopyParams {
 
 // Length in bytes. Gaps in bytes in global memory, in units of 32 bytes in the unified buffer.
 struct DataCopyExtParams {
-    using Stride = aivops_emulator::ConditionalType<aivops_emulator::kIsC310, int64_t, uint32_t>;
+    using Stride = std::conditional_t<aivops_emulator::kIsC310, int64_t, uint32_t>;
 
     uint16_t blockCount = 1;
     uint32_t blockLen = 0;
