@@ -70,7 +70,8 @@ constexpr const char* kVisible = "__attribute__((visibility(\"default\")))";
 
 Scan scan_source(const Options& options) {
     Command command = host_command(options, "__global__", {});
-    append(command, {"-E", "-w", "-x", "c++", options.source});
+    // Nothing there is a kernel's, so what the toolkit's headers take from the standard's need not be read.
+    append(command, {"-DAIVOPS_EMULATOR_SCAN", "-E", "-w", "-x", "c++", options.source});
     Captured preprocessed = run_captured(command, Stream::output);
     // When even this fails, the compilation shows what is wrong.
     return preprocessed.status == 0 ? scan_kernels(preprocessed.text) : Scan{.balanced = false};

@@ -3,7 +3,9 @@
 #define AIVOPS_EMULATOR_TRAITS_H
 #pragma GCC system_header
 
+#ifndef AIVOPS_EMULATOR_SCAN // of ccec for the names of kernels
 #include <type_traits>
+#endif
 
 namespace aivops_emulator {
 
