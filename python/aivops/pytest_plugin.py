@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from _pytest.runner import runtestprotocol
 
+from . import _standstill
 from ._numbers import DEVICES_OF_EMULATOR, MOST_RANKS, whole_number
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if check is not None:
         os.environ[CHECK] = check
     os.environ.setdefault(CHECK, "strict")
+    os.environ.setdefault(_standstill.VARIABLE, _standstill.INTERVAL_US)
     most = max(max(mark.ranks) for mark in marks)
     if most > DEVICES_OF_EMULATOR:
         os.environ.setdefault(DEVICES, str(most))

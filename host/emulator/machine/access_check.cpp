@@ -4,6 +4,7 @@
 #include "device.h"
 #include "late_pipes.h"
 #include "report.h"
+#include "report_file.h"
 
 #include <algorithm>
 
@@ -101,9 +102,17 @@ void check_padding(Block& block, const AivEmuCopy& copy, uint32_t owner, Address
 
 namespace {
 
-// Whether what other processes do is seen, and so the order that they make.
-bool all_is_seen() {
-    return !memory_space().has_imports();
+// Whether the block's accesses to GM are held against each other. What other processes do is not seen, nor the order
+// that they make.
+bool watches_gm(const Block& block) {
+    if (block.races == nullptr) {
+        return false;
+    }
+    if (memory_space().has_imports()) {
+        report_unwatched();
+        return false;
+    }
+    return true;
 }
 
 } // namespace
@@ -141,19 +150,19 @@ void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t b
 }
 
 void track_read(Block& block, const GmTouch& touch, uint8_t* content) {
-    if (block.races != nullptr && all_is_seen()) {
+    if (watches_gm(block)) {
         check_races(block, block.races->gm_read(touch, content));
     }
 }
 
 void track_line(Block& block, const GmTouch& touch) {
-    if (block.races != nullptr && all_is_seen()) {
+    if (watches_gm(block)) {
         check_races(block, block.races->line_store(touch));
     }
 }
 
 void track_atomic(Block& block, const GmTouch& touch) {
-    if (block.races == nullptr || !all_is_seen()) {
+    if (!watches_gm(block)) {
         return;
     }
     note_poll(touch.gm, touch.bytes, touch.place); // what is changed so is there for others to look at
@@ -162,7 +171,7 @@ void track_atomic(Block& block, const GmTouch& touch) {
 }
 
 void track_write(Block& block, const GmTouch& touch, const uint8_t* content) {
-    if (block.races == nullptr || !all_is_seen()) {
+    if (!watches_gm(block)) {
         return;
     }
     if (touch.small && touch.update == kNoUpdate) {

@@ -161,6 +161,12 @@ class ReportFile {
         append(record);
     }
 
+    void unwatched() {
+        if (!unwatched_.load(std::memory_order_relaxed) && !unwatched_.exchange(true)) {
+            append(record_of("unwatched"));
+        }
+    }
+
     void append(const JsonObject& record) {
         // Opened each time: a forked child gets a file of its own, and nothing is ever left unwritten.
         const std::string path = settings().report + "/" + std::to_string(getpid()) + ".jsonl";
@@ -223,6 +229,7 @@ class ReportFile {
 
     const pid_t process_;
     std::atomic<bool> begun_{false};
+    std::atomic<bool> unwatched_{false};
     std::atomic<uint32_t> streams_{0};
     std::atomic<uint64_t> launches_{0};
     std::atomic<uint64_t> lost_{0};
@@ -258,6 +265,12 @@ void report_launch(uint32_t device) {
 void report_finding(Severity severity, const Finding& finding, const Scene* scene) {
     if (wanted()) {
         ReportFile::of_this_process().finding(severity, finding, scene);
+    }
+}
+
+void report_unwatched() {
+    if (wanted()) {
+        ReportFile::of_this_process().unwatched();
     }
 }
 

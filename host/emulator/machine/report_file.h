@@ -22,6 +22,9 @@ void report_launch(uint32_t device);
 /// A finding; each distinct one is written once per process. `scene` is nullptr where no kernel is involved.
 void report_finding(Severity severity, const Finding& finding, const Scene* scene);
 
+/// What kernels do to GM is not watched, because other processes do what this one does not see.
+void report_unwatched();
+
 /// Nothing of a launch has moved for so long; later, that it has moved after all. A program that is ended meanwhile
 /// leaves what it waited for.
 void report_waiting(const Scene& scene, int64_t stalled_ns, const std::string& waiting);

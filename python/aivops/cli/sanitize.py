@@ -21,6 +21,9 @@ from ..sanitizing._text import render_text
 from . import _arguments, _statuses
 
 
+STANDSTILLS = 3  # the same one, run after run: others would take as long and show nothing else
+
+
 def register(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "sanitize",
@@ -67,6 +70,11 @@ def register(subparsers: Any) -> None:
     )
     parser.add_argument("--format", choices=["text", "json", "sarif"], default="text")
     parser.add_argument("--fail-on", choices=["error", "warning"], default="error")
+    parser.add_argument(
+        "--allow-unwatched",
+        action="store_true",
+        help="exit with 0 although GM is shared between processes, where the order of accesses is not checked",
+    )
     parser.add_argument("program", help="what to run")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     parser.set_defaults(run=run)
@@ -90,6 +98,12 @@ def run(args: argparse.Namespace) -> int:
                 _show_progress(summary)
                 if not done.reports and not summary.checked:
                     break  # it will not use a device by another schedule
+                if summary.standstills == STANDSTILLS and not _replays(args):
+                    summary.doubts.append(
+                        f"stopped after {counted(summary.runs, 'run')}: the last {STANDSTILLS} ended in the "
+                        "same standstill; the schedules that are left were not run"
+                    )
+                    break
         except KeyboardInterrupt:
             interrupted = True
         except CannotRunError as error:
@@ -111,7 +125,9 @@ def run(args: argparse.Namespace) -> int:
         return cannot_run.status
     if summary.failures:
         return _statuses.PROGRAM_FAILED
-    return _statuses.CLEAN if summary.checked and not summary.doubts else _statuses.WRONG_USAGE
+    unwatched = summary.blind_spot is not None and not args.allow_unwatched
+    complete = summary.checked and not summary.doubts and not unwatched
+    return _statuses.CLEAN if complete else _statuses.WRONG_USAGE
 
 
 def _replays(args: argparse.Namespace) -> bool:
@@ -139,6 +155,8 @@ def _remarks(summary: Summary, interrupted: bool) -> Iterator[str]:
             "`aivops doctor` says which toolkit is used"
         )
     yield from summary.doubts
+    if summary.blind_spot:
+        yield summary.blind_spot
 
 
 def _print(summary: Summary, remarks: Sequence[str], how: str) -> None:

@@ -127,6 +127,8 @@ class ProcessReport:
     check: str = ""
     launches: int = 0
     lost: int = 0
+    unwatched: bool = False
+    """Its kernels reached GM while memory of another process was imported."""
     sweepable: Sweepable = field(default_factory=Sweepable)
     findings: list[Finding] = field(default_factory=list)
     waiting: dict[tuple[str, int], Finding] = field(default_factory=dict)
@@ -160,6 +162,8 @@ class ProcessReport:
                 record.get("all_devices", 0),
                 record.get("instructions", 0),
             )
+        elif kind == "unwatched":
+            self.unwatched = True
         elif kind == "finding":
             self.findings.append(Finding.read(record, self.rank))
         elif kind == "waiting":

@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import _standstill
 from .._processes import CannotRunError, end_with_parent, exit_code, signal_group
 from ._reports import VARIABLE, ProcessReport, read_reports
 from ._schedules import Schedule
@@ -141,7 +142,12 @@ def _start(
     try:
         process = subprocess.Popen(
             command,
-            env={**os.environ, **schedule.variables, VARIABLE: folder.name},
+            env={
+                _standstill.VARIABLE: _standstill.INTERVAL_US,
+                **os.environ,
+                **schedule.variables,
+                VARIABLE: folder.name,
+            },
             stdin=subprocess.DEVNULL,
             stdout=None if pass_on else subprocess.PIPE,
             stderr=None if pass_on else subprocess.STDOUT,

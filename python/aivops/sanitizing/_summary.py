@@ -21,6 +21,7 @@ TOOLS: dict[str, frozenset[str]] = {
     "synccheck": frozenset({"synccheck"}),
     "deadlock": frozenset({"deadlock", "timeout"}),
 }
+_TOOLS_THAT_WATCH_GM = TOOLS["racecheck"] | TOOLS["synccheck"]
 TOOLS["all"] = frozenset().union(*TOOLS.values())
 
 
@@ -74,8 +75,14 @@ class Summary:
     failures: dict[Hashable, Failure] = field(default_factory=dict)
     other_tools: set[Hashable] = field(default_factory=set)
     """Findings that `tool` is not about."""
+    standstills: int = 0
+    """So many runs ended one after the other because the same thing had stood still."""
+    unwatched: int = 0
+    """Processes in which the order of accesses to GM was not checked."""
     doubts: list[str] = field(default_factory=list)
-    """Why what was checked is less than it seems."""
+    """Why what was checked is less than it seems, apart from those."""
+    _stuck: set[Hashable] = field(default_factory=set)
+    """What stood still in all of the `standstills`."""
 
     def add(self, run: Run) -> None:
         self.runs += 1
@@ -83,6 +90,7 @@ class Summary:
         self.launches += sum(report.launches for report in run.reports)
         for report in run.reports:
             self.sweepable |= report.sweepable
+            self.unwatched += report.unwatched
         found = _findings_of(run)
         for key, finding in found.items():
             if finding.category not in TOOLS[self.tool]:
@@ -92,6 +100,15 @@ class Summary:
         if (run.code != 0 or run.timed_out) and not found:
             self.failures.setdefault((run.code, run.timed_out), Failure(run)).runs += 1
         self._doubt(run)
+        self._count_standstills(run, found)
+
+    def _count_standstills(self, run: Run, found: dict[Hashable, Finding]) -> None:
+        stuck = {key for key, finding in found.items() if finding.category in TOOLS["deadlock"]}
+        if run.timed_out and not stuck:
+            stuck.add("the program")
+        again = stuck & self._stuck
+        self.standstills = self.standstills + 1 if again else min(len(stuck), 1)
+        self._stuck = again or stuck
 
     def _doubt(self, run: Run) -> None:
         for report in run.reports:
@@ -104,6 +121,18 @@ class Summary:
                 self.doubts.append(
                     f"process {report.process} ran with AIVOPS_EMU_CHECK={report.check}: the program sets it"
                 )
+
+    @property
+    def blind_spot(self) -> str | None:
+        """What `tool` could not see of GM that processes share."""
+        if not self.unwatched or not TOOLS[self.tool] & _TOOLS_THAT_WATCH_GM:
+            return None
+        where = counted(self.unwatched, "process", "processes")
+        return (
+            f"the order of accesses to GM was not checked in {where} of {self.processes}, because GM was "
+            "shared with other processes: races and misused flags there are not seen; run the ranks as "
+            "threads of one process (aivops.LocalGroup) to check them"
+        )
 
     def count(self, severity: Severity) -> int:
         return sum(distinct.finding.severity == severity for distinct in self.findings.values())
@@ -147,11 +176,12 @@ class Summary:
                 }
                 for failure in self.failures.values()
             ],
-            "doubts": self.doubts,
+            "doubts": [*self.doubts, *([self.blind_spot] if self.blind_spot else [])],
             "summary": {
                 "runs": self.runs,
                 "processes": self.processes,
                 "launches": self.launches,
+                "unwatched": self.unwatched,
                 "errors": self.count("error"),
                 "warnings": self.count("warning"),
                 "failures": len(self.failures),

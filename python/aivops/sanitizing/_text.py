@@ -65,6 +65,8 @@ def _totals(summary: Summary) -> str:
     found = (
         f"{counted(summary.count('error'), 'error')}, {counted(summary.count('warning'), 'warning')}"
         if summary.findings
+        else "no fault found, but not all was checked"
+        if summary.doubts or summary.blind_spot
         else "clean"
     )
     if summary.failures:

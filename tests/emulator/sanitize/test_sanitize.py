@@ -40,6 +40,7 @@ def test_each_fault_is_reported_once(program: Program, sanitize: Sanitize, races
         "runs": 3,
         "processes": 3,
         "launches": 27,
+        "unwatched": 0,
         "errors": 2,
         "warnings": 0,
         "failures": 0,
@@ -376,3 +377,65 @@ def test_wrong_usage(sanitize: Sanitize) -> None:
         ["--timeout", "0", "--", "true"],
     ):
         assert sanitize(*words).returncode == 2
+
+
+SHARED = """
+import aivops, numpy as np
+with aivops.Communicator.from_env() as comm:
+    comm.all_gather(np.arange(5))
+"""
+
+
+def test_memory_that_processes_share_is_not_clean(sanitize: Sanitize) -> None:
+    """What orders the ranks' accesses happens in two processes, and no check sees both."""
+    ranks = [sys.executable, "-m", "aivops", "run", "-n", "2", sys.executable, "-c", SHARED]
+    words = "the order of accesses to GM was not checked in 2 processes of 2"
+    for options, status in (([], 2), (["--allow-unwatched"], 0)):
+        done = sanitize("--no-sweep", "--seeds", 1, *options, "--", *ranks, AIVOPS_TOOLKIT="emulator")
+        assert done.returncode == status, done.stderr
+        assert done.stdout.startswith("no fault found, but not all was checked: 1 run, ")
+        assert words in done.stderr
+        assert "aivops.LocalGroup" in done.stderr
+    done = sanitize("--no-sweep", "--seeds", 1, "--format", "json", "--", *ranks, AIVOPS_TOOLKIT="emulator")
+    document = document_of(done)
+    assert words in document["doubts"][0]
+    assert document["summary"]["unwatched"] == 2
+    done = sanitize("--no-sweep", "--seeds", 1, "--format", "sarif", "--", *ranks, AIVOPS_TOOLKIT="emulator")
+    (invocation,) = document_of(done)["runs"][0]["invocations"]
+    assert words in invocation["toolExecutionNotifications"][0]["message"]["text"]
+    assert invocation["executionSuccessful"] is False
+    done = sanitize("--no-sweep", "--seeds", 1, "--tool", "memcheck", "--", *ranks, AIVOPS_TOOLKIT="emulator")
+    assert done.returncode == 0, done.stderr
+
+
+WAITS_FOR_EVER = """
+flag = acl.malloc(64)
+acl.write(flag, bytes(64))
+launch("relay", 1, "QQII", flag, flag, 1, 2)
+acl.synchronize()
+"""
+
+
+def test_the_same_deadlock_again_and_again(program: Program, sanitize: Sanitize, kernels: Path) -> None:
+    done = sanitize(
+        "--no-sweep",
+        "--seeds",
+        20,
+        "--",
+        *program(WAITS_FOR_EVER, kernels),
+        AIVOPS_EMU_TIMEOUT_INTERVAL_US="4000",
+    )
+    assert done.returncode == 1
+    assert "error deadlock: nothing moved for 1" in done.stdout
+    assert "seen:   in 3 of 3 runs" in done.stdout
+    assert "stopped after 3 runs: the last 3 ended in the same standstill" in done.stderr
+
+
+def test_launches_may_stand_still_for_less(program: Program, sanitize: Sanitize, kernels: Path) -> None:
+    """Unless the user has said for how long."""
+    script = (
+        "launch('empty', 1, 'Q', 0); acl.synchronize(); print(os.environ['AIVOPS_EMU_TIMEOUT_INTERVAL_US'])"
+    )
+    command = ["--seed", 0, "--", *program(script, kernels)]
+    assert sanitize(*command).stdout.startswith("100000\n")
+    assert sanitize(*command, AIVOPS_EMU_TIMEOUT_INTERVAL_US="5e6").stdout.startswith("5e6\n")
