@@ -19,8 +19,10 @@ def begin_schedule(seed: int) -> None:
     status = begin(ctypes.c_uint64(seed))
     if status == _NO_SCHEDULES:
         raise ToolkitError(
-            "the emulator was already used in this process, and neither in late nor in strict mode, so "
-            "no schedule can be chosen; set AIVOPS_EMU_CHECK=strict before it is first used"
+            "a device was already used in this process, neither in late nor in strict mode, so no schedule "
+            "can be chosen: when a module, a conftest.py or a plugin was imported, say; use devices in tests "
+            "and fixtures only, or choose the mode before: pytest --aiv-check=strict, aiv_check = strict in "
+            "pytest's settings, or AIVOPS_EMU_CHECK=strict"
         )
     if status != 0:
         library.aclGetRecentErrMsg.restype = ctypes.c_char_p

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ._local_group import LocalGroup
 
 CHECK = "AIVOPS_EMU_CHECK"
+CHECKS = ["off", "on", "late", "strict"]
+INI_CHECK = "aiv_check"
 CHECKS_BY_SCHEDULES = {"late", "strict"}
 SEED = "AIVOPS_EMU_SEED"
 DEVICES = "AIVOPS_EMU_DEVICES"
@@ -84,12 +86,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     options.addoption(
         "--aiv-check",
-        choices=["off", "on", "late", "strict"],
+        choices=CHECKS,
         help=f"what the emulator checks; late and strict have schedules (default: {CHECK}, else strict)",
     )
+    parser.addini(INI_CHECK, "what the emulator checks, as --aiv-check does", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Modules that use a device when they are collected use it under the check that was asked for.
+    if check := config.getoption("--aiv-check") or config.getini(INI_CHECK):
+        if check not in CHECKS:
+            raise pytest.UsageError(f"{INI_CHECK} = {check}: expected {', '.join(CHECKS)}")
+        os.environ[CHECK] = check
     config.addinivalue_line(
         "markers",
         "aiv(ranks=1, seeds=1, blocks=, kernels=, timeout=, window_bytes=): run the test on so many ranks "
@@ -120,9 +128,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     marks = [mark for item in session.items if (mark := _Mark.of(item)) is not None]
     if not marks:
         return
-    check = session.config.getoption("--aiv-check")
-    if check is not None:
-        os.environ[CHECK] = check
     os.environ.setdefault(CHECK, "strict")
     os.environ.setdefault(_standstill.VARIABLE, _standstill.INTERVAL_US)
     most = max(max(mark.ranks) for mark in marks)

@@ -236,7 +236,34 @@ def test_it():
 """
     result = run(source)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*the emulator was already used in this process*AIVOPS_EMU_CHECK=strict*"])
+    result.stdout.fnmatch_lines(
+        ["*a device was already used in this process*pytest --aiv-check=strict*AIVOPS_EMU_CHECK=strict*"]
+    )
+    run(source, "--aiv-check=strict").assert_outcomes(passed=1)
+    run(source, "-o", "aiv_check=strict").assert_outcomes(passed=1)
+
+
+def test_a_check_that_does_not_exist(run: Run) -> None:
+    result = run("", "-o", "aiv_check=strickt")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*aiv_check = strickt: expected off, on, late, strict*"])
+
+
+def test_loading_kernels_is_no_use_of_the_emulator(run: Run) -> None:
+    source = """
+import aivops
+import os
+import pytest
+
+kernels = aivops.load_kernels("aivops")
+
+@pytest.mark.aiv(ranks=2, seeds=3)
+def test_it(aiv_comm, aiv_seed):
+    assert os.environ["AIVOPS_EMU_CHECK"] == "strict"
+    assert os.environ["AIVOPS_EMU_TIMEOUT_INTERVAL_US"] == "100000"
+    aiv_comm.barrier()
+"""
+    run(source).assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(
@@ -313,7 +340,7 @@ import sys
 
 def test_it():
     ours = {name for name in sys.modules if name.split(".")[0] == "aivops"}
-    assert ours == {"aivops", "aivops._numbers", "aivops.pytest_plugin"}
+    assert ours == {"aivops", "aivops._numbers", "aivops._standstill", "aivops.pytest_plugin"}
     assert "numpy" not in sys.modules
     assert "ctypes" not in sys.modules
 """

@@ -109,8 +109,8 @@ aclError check_peers(const char* function, int32_t device, int32_t peer) {
 }
 
 // Whether a variable of the emulator has a value that cannot be used; the message names it.
-bool settings_fail(const char* function) {
-    const std::string& error = aivops::machine::settings().error;
+bool settings_fail(const char* function, const machine::Settings& settings) {
+    const std::string& error = settings.error;
     if (!error.empty()) {
         fail(function, ACL_ERROR_RT_DEV_SETUP_ERROR, "the emulator's settings: " + error);
     }
@@ -124,22 +124,23 @@ using namespace aivops::acl;
 namespace machine = aivops::machine;
 
 const char* aclrtGetSocName() {
-    if (settings_fail(__func__)) {
+    const machine::Settings settings = machine::settings_so_far();
+    if (settings_fail(__func__, settings)) {
         return nullptr;
     }
-    return machine::settings().soc.c_str();
+    return machine::find_soc(settings.soc)->name.data();
 }
 
 aclError aclrtGetDeviceCount(uint32_t* count) {
     if (count == nullptr) {
         return null_argument(__func__, "count");
     }
-    *count = machine::settings().devices;
+    *count = machine::settings_so_far().devices;
     return ACL_SUCCESS;
 }
 
 aclError aclrtSetDevice(int32_t deviceId) {
-    if (settings_fail(__func__)) {
+    if (settings_fail(__func__, machine::settings())) {
         return ACL_ERROR_RT_DEV_SETUP_ERROR;
     }
     if (aclError error = check_device(__func__, deviceId); error != ACL_SUCCESS) {

@@ -8,6 +8,7 @@
 #include "settings.h"
 #include "soc.h"
 #include "trace.h"
+#include "unclaimed.h"
 
 #include <algorithm>
 #include <chrono>
@@ -40,6 +41,7 @@ std::shared_ptr<Stream> Device::create_stream(std::shared_ptr<FailureDomain> dom
     static std::atomic<uint32_t> next_id{1};
     trace_stream_made();
     report_stream_made();
+    watch_end_of_process();
     auto stream = std::make_shared<Stream>(index_, next_id.fetch_add(1), std::move(domain));
     std::lock_guard lock(streams_mutex_);
     streams_.push_back(stream);
@@ -47,7 +49,13 @@ std::shared_ptr<Stream> Device::create_stream(std::shared_ptr<FailureDomain> dom
     return stream;
 }
 
+std::vector<std::shared_ptr<Stream>> Device::streams() {
+    std::lock_guard lock(streams_mutex_);
+    return streams_;
+}
+
 void Device::remove_stream(const std::shared_ptr<Stream>& stream) {
+    say_unclaimed(*stream);
     {
         std::lock_guard lock(streams_mutex_);
         std::erase(streams_, stream);

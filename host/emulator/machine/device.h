@@ -34,6 +34,7 @@ class Device {
 
     // Streams.
     std::shared_ptr<Stream> create_stream(std::shared_ptr<FailureDomain> domain);
+    std::vector<std::shared_ptr<Stream>> streams();
     void remove_stream(const std::shared_ptr<Stream>& stream);
     void submit(Stream& stream, std::unique_ptr<Task> task);
     bool has_work() const { return pending_.load(std::memory_order_acquire) != 0; }

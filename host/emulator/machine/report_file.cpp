@@ -5,6 +5,7 @@
 #include "race_check.h"
 #include "schedule.h"
 #include "settings.h"
+#include "unclaimed.h"
 
 #include <atomic>
 #include <cctype>
@@ -207,6 +208,7 @@ class ReportFile {
         }
         JsonObject record = record_of("end");
         record.add("launches", launches_.load());
+        record.add("unfinished", unfinished_launches());
         record.add("lost", lost_.load());
         if (settings().late) {
             record.add("devices", list_of_devices());

@@ -3,13 +3,16 @@
 #include "soc.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <unistd.h>
 
 namespace aivops::machine {
@@ -77,7 +80,9 @@ class Reader {
             }
         }
         if (*end != '\0' || errno != 0 || *text == '-' || value > high / factor || value * factor < low) {
-            complain(name, text, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+            complain(name, text,
+                     "a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
+                         (sizes ? ", with or without one of K, M and G behind it" : ""));
             return fallback;
         }
         return value * factor;
@@ -95,6 +100,25 @@ class Reader {
             return fallback;
         }
         return value;
+    }
+
+    // A name that is spelt wrong would change nothing, and nobody would know.
+    void names() {
+        constexpr std::string_view kPrefix = "AIVOPS_EMU_";
+        for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+            const std::string_view variable(*entry);
+            const std::string_view name = variable.substr(0, variable.find('='));
+            const auto is_it = [name](const Variable& known) { return name == known.name; };
+            if (name.substr(0, kPrefix.size()) == kPrefix &&
+                std::none_of(std::begin(kVariables), std::end(kVariables), is_it)) {
+                std::string all;
+                for (const Variable& known : kVariables) {
+                    all += (all.empty() ? "" : ", ") + std::string(known.name);
+                }
+                error_ +=
+                    (error_.empty() ? "" : "; ") + std::string(name) + ": there is no such variable; there are " + all;
+            }
+        }
     }
 
     void check(Settings& settings) {
@@ -168,11 +192,12 @@ class Reader {
     std::string& error_;
 };
 
-} // namespace
+std::atomic<bool> fixed{false};
 
 Settings read_settings() {
     Settings settings{};
     Reader reader(settings.error);
+    reader.names();
     settings.soc = reader.soc();
     settings.devices = static_cast<uint32_t>(reader.integer("AIVOPS_EMU_DEVICES", 8, 1, kMaxDevices));
     uint64_t share = std::min(kHbmBytes, machine_memory() / 2 / settings.devices);
@@ -184,6 +209,17 @@ Settings read_settings() {
     settings.trace = reader.folder("AIVOPS_EMU_TRACE");
     settings.report = reader.folder("AIVOPS_EMU_REPORT");
     return settings;
+}
+
+} // namespace
+
+Settings fix_settings() {
+    fixed.store(true);
+    return read_settings();
+}
+
+Settings settings_so_far() {
+    return fixed.load() ? settings() : read_settings();
 }
 
 std::span<const Variable> variables() {

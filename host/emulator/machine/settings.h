@@ -1,4 +1,5 @@
-// What the emulator may be told from outside, read once from the environment and then never changed.
+// What the emulator may be told from outside, read once from the environment and then never changed: at
+// the first use of a device.
 // The same table serves the reader, the error messages and the documentation.
 #ifndef AIVOPS_MACHINE_SETTINGS_H
 #define AIVOPS_MACHINE_SETTINGS_H
@@ -32,13 +33,17 @@ struct Variable {
     const char* meaning;
 };
 
-Settings read_settings();
+/// The same, and from now on they stay.
+Settings fix_settings();
 
-/// The settings of this process, read once. Instructions ask for them, so that much is inlined.
+/// The settings of this process, fixed when they are first asked for. Instructions ask, so that much is inlined.
 inline const Settings& settings() {
-    static const Settings instance = read_settings();
+    static const Settings instance = fix_settings();
     return instance;
 }
+
+/// For what may be asked before any device is used: as they are, and they may still change until they are fixed.
+Settings settings_so_far();
 
 /// Every AIVOPS_EMU_* variable, for the documentation.
 std::span<const Variable> variables();

@@ -2,19 +2,35 @@
 
 #include "doorbell.h"
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 namespace aivops::machine {
 
 std::optional<Failure> Stream::take_failure() {
     {
         std::lock_guard lock(mutex_);
         if (failure_) {
-            std::optional<Failure> taken = std::move(failure_);
-            failure_.reset();
-            return taken;
+            return std::exchange(failure_, std::nullopt);
         }
     }
     std::lock_guard lock(domain_->mutex);
+    domain_->told |= domain_->stopped.has_value();
     return domain_->stopped;
+}
+
+std::optional<Failure> Stream::take_unclaimed_failure() {
+    std::scoped_lock lock(mutex_, domain_->mutex);
+    std::optional<Failure> taken = std::exchange(failure_, std::nullopt);
+    return domain_->told ? std::nullopt : taken;
+}
+
+size_t Stream::unfinished_launches() {
+    std::lock_guard lock(mutex_);
+    return static_cast<size_t>(std::count_if(tasks_.begin(), tasks_.end(), [](const std::unique_ptr<Task>& task) {
+        return std::string_view(task->activity().category) == "launch";
+    }));
 }
 
 void Stream::finish_front(std::optional<Failure> failure) {

@@ -6,6 +6,7 @@
 #include "task.h"
 
 #include <atomic>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@ struct FailureDomain {
     std::atomic<bool> stop_on_failure{false};
     std::mutex mutex;
     std::optional<Failure> stopped; // the failure that stopped them
+    bool told = false;              // to somebody
 };
 
 class Stream {
@@ -35,6 +37,10 @@ class Stream {
 
     /// The failure since it was last asked for; the domain's, for ever, where failures stop.
     std::optional<Failure> take_failure();
+
+    /// The same, unless somebody has been told of it through another stream of the domain.
+    std::optional<Failure> take_unclaimed_failure();
+    size_t unfinished_launches();
 
     FailureDomain& domain() { return *domain_; }
     const std::shared_ptr<Ordering>& ordering() const { return ordering_; }

@@ -20,7 +20,6 @@ from ..sanitizing._summary import TOOLS
 from ..sanitizing._text import render_text
 from . import _arguments, _statuses
 
-
 STANDSTILLS = 3  # the same one, run after run: others would take as long and show nothing else
 
 
@@ -73,7 +72,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--allow-unwatched",
         action="store_true",
-        help="exit with 0 although GM is shared between processes, where the order of accesses is not checked",
+        help="exit with 0 although processes share GM, where the order of accesses is not checked",
     )
     parser.add_argument("program", help="what to run")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
@@ -96,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
             for done in runs:
                 summary.add(done)
                 _show_progress(summary)
+                if isinstance(args.hold, int):
+                    _doubt_hold(args.hold, summary)
                 if not done.reports and not summary.checked:
                     break  # it will not use a device by another schedule
                 if summary.standstills == STANDSTILLS and not _replays(args):
@@ -115,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
     if summary.other_tools:
         hidden = counted(len(summary.other_tools), "finding")
         remarks.append(f"{hidden} of other tools not shown; --tool all shows all")
+    if summary.lacks_lines:
+        remarks.append("compile the kernels with -g for source lines (COMPILE_OPTIONS -g in CMake)")
     for remark in remarks:
         print(f"aivops sanitize: {remark}", file=sys.stderr)
     if interrupted:
@@ -128,6 +131,18 @@ def run(args: argparse.Namespace) -> int:
     unwatched = summary.blind_spot is not None and not args.allow_unwatched
     complete = summary.checked and not summary.doubts and not unwatched
     return _statuses.CLEAN if complete else _statuses.WRONG_USAGE
+
+
+def _doubt_hold(held: int, summary: Summary) -> None:
+    """Nothing was held back where there is nothing of that number."""
+    there_is = summary.sweepable
+    if there_is.all_devices and not there_is.holds(held):
+        used = ", ".join(map(str, sorted(there_is.devices)))
+        last = there_is.all_devices + there_is.instructions - 1
+        summary.doubts.append(
+            f"--hold {held} held nothing back: the program used the devices {used}, and its instructions are "
+            f"{there_is.all_devices} to {last}"
+        )
 
 
 def _replays(args: argparse.Namespace) -> bool:

@@ -74,12 +74,12 @@ class Finding:
     block: int | None = None
     blocks: int | None = None
     launch: int | None = None
-    rank: str = ""
+    rank: str | None = None
     place: Place | None = None
     other: Access | None = None
 
     @classmethod
-    def read(cls, record: dict[str, Any], rank: str) -> Finding:
+    def read(cls, record: dict[str, Any], rank: str | None) -> Finding:
         plain = ("code", "seed", "kernel", "device", "block", "blocks", "launch")
         return cls(
             severity=record["severity"],
@@ -110,6 +110,12 @@ class Sweepable:
     all_devices: int = 0
     instructions: int = 0
 
+    def holds(self, number: int) -> bool:
+        """Whether a schedule that holds back this device or instruction holds back anything."""
+        if number < self.all_devices:
+            return number in self.devices
+        return number < self.all_devices + self.instructions
+
     def __or__(self, other: Sweepable) -> Sweepable:
         return Sweepable(
             self.devices | other.devices,
@@ -123,9 +129,11 @@ class ProcessReport:
     """One process that used devices."""
 
     process: int
-    rank: str = ""
+    rank: str | None = None
     check: str = ""
     launches: int = 0
+    unfinished: int = 0
+    """Launches that had not ended when the process did."""
     lost: int = 0
     unwatched: bool = False
     """Its kernels reached GM while memory of another process was imported."""
@@ -151,11 +159,12 @@ class ProcessReport:
             return
         kind = record["record"]
         if kind == "process":
-            self.rank, self.check = record["rank"], record["check"]
+            self.rank, self.check = record["rank"] or None, record["check"]
         elif kind == "launches":
             self.launches = max(self.launches, record["launches"])
         elif kind == "end":
             self.launches = record["launches"]
+            self.unfinished = record["unfinished"]
             self.lost += record["lost"]
             self.sweepable = Sweepable(
                 frozenset(record.get("devices", ())),

@@ -117,10 +117,21 @@ class Summary:
                     f"the report of process {report.process} ({shlex.join(run.schedule.options)}) is "
                     f"incomplete: {counted(report.lost, 'record')} could not be written; is the disk full?"
                 )
+            if report.unfinished and not any("had not ended" in doubt for doubt in self.doubts):
+                self.doubts.append(
+                    f"{counted(report.unfinished, 'launch', 'launches')} of process {report.process} had not "
+                    "ended when it did, and nobody waited for them; synchronize the stream"
+                )
             if report.check not in ("strict", "") and not any("AIVOPS_EMU_CHECK" in d for d in self.doubts):
                 self.doubts.append(
                     f"process {report.process} ran with AIVOPS_EMU_CHECK={report.check}: the program sets it"
                 )
+
+    @property
+    def lacks_lines(self) -> bool:
+        """Whether a place is known without its line."""
+        places = [distinct.finding.place for distinct in self.findings.values()]
+        return any(place is not None and place.file is None for place in places)
 
     @property
     def blind_spot(self) -> str | None:

@@ -54,7 +54,7 @@ def _scene(finding: Finding) -> str:
     if finding.block is not None:
         parts.append(f"block {finding.block} of {finding.blocks}")
     parts.append(f"launch {finding.launch}")
-    if finding.rank:
+    if finding.rank is not None:
         parts.append(f"rank {finding.rank}")
     return ", ".join(parts)
 

@@ -142,6 +142,32 @@ def test_one_tool(program: Program, sanitize: Sanitize, races: Path) -> None:
     done = sanitize("--no-sweep", "--seeds", 1, "--tool", "memcheck", "--", *program(TWO_FAULTS, races))
     assert done.returncode == 0
     assert "2 findings of other tools not shown" in done.stderr
+    assert "-g" not in done.stderr
+
+
+def test_what_is_held_back_must_be_there(program: Program, sanitize: Sanitize, races: Path) -> None:
+    script = (
+        "launch('copy_with_barrier', 1, 'QQ', *[acl.malloc(4096) for _ in 'ab']); acl.ok(acl.synchronize())"
+    )
+    for held in (5, 9999):
+        done = sanitize("--hold", held, "--", *program(script, races))
+        assert done.returncode == 2
+        assert (
+            f"--hold {held} held nothing back: the program used the devices 0, and its instructions are 8 to"
+            in done.stderr
+        )
+    for held in (0, 8):
+        assert sanitize("--hold", held, "--", *program(script, races)).returncode == 0
+
+
+def test_reports_without_lines_say_how_to_get_them(
+    program: Program, sanitize: Sanitize, kernels: Path
+) -> None:
+    script = "launch('overflow_ub', 1, 'QII', acl.malloc(4096), 1024, 1 << 18); acl.synchronize()"
+    done = sanitize("--no-sweep", "--seeds", 2, "--format", "json", "--", *program(script, kernels))
+    (finding,) = document_of(done)["findings"]
+    assert finding["rank"] is None
+    assert done.stderr.count("compile the kernels with -g for source lines") == 1
 
 
 def test_a_host_that_frees_twice(program: Program, sanitize: Sanitize, kernels: Path) -> None:

@@ -38,7 +38,8 @@ inline std::string environment(const char* name) {
 inline std::filesystem::path require_root(const std::filesystem::path& root, const std::string& reason) {
     if (!std::filesystem::is_directory(root)) {
         throw ToolkitError("Toolkit " + root.string() + ": " + reason +
-                           " names it, but it is not a directory; correct " + reason + ", or unset it");
+                           " names it, but it is not a directory; correct " + reason + ", or unset it" +
+                           (reason == "AIVOPS_TOOLKIT" ? "; it may be emulator, cann, or the root of a toolkit" : ""));
     }
     return root;
 }
