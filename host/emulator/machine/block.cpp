@@ -184,6 +184,11 @@ std::string Polls::describe() const {
     return text + (poll.bytes > 16 ? " …" : "");
 }
 
+std::string Events::describe(uint32_t source, uint32_t destination, uint32_t id) {
+    const std::string pipes = std::string(kPipeNames[source]) + "_" + kPipeNames[destination];
+    return id < kKernelIds ? pipes + " event id " + std::to_string(id) : pipes + " event of a queue";
+}
+
 Events::Leftovers Events::leftovers() const {
     Leftovers found;
     for (uint32_t source = 0; kernel_ids_touched_ && source < kPipes; ++source) {
@@ -191,10 +196,11 @@ Events::Leftovers Events::leftovers() const {
             for (uint32_t id = 0; id < kKernelIds; ++id) {
                 int8_t flag = flags_[(source * kPipes + destination) * kIds + id];
                 if (flag != 0) {
+                    found.place = places_[(source * kPipes + destination) * kKernelIds + id];
                     found.text += std::string(found.text.empty() ? "" : ", ") + kPipeNames[source] + "_" +
                                   kPipeNames[destination] + " id " + std::to_string(id) +
-                                  (flag > 0 ? " set and not waited for" : " waited for and not set");
-                    found.place = places_[(source * kPipes + destination) * kKernelIds + id];
+                                  (flag > 0 ? " set and not waited for, at " : " waited for and not set, at ") +
+                                  describe_place(found.place);
                 }
             }
         }
@@ -281,6 +287,15 @@ void raise_fault(Block& block, uint32_t category, const std::string& message, co
     while (true) {
         give_way(block, BlockState::kFaulted);
     }
+}
+
+void raise_never_set(Block& block, uint32_t source, uint32_t destination, uint32_t id, const std::string& how,
+                     const void* place) {
+    const std::string others = block.events.leftovers().text;
+    raise_fault(block, AIVOPS_EMU_DEADLOCK,
+                "WaitFlag: " + Events::describe(source, destination, id) + " " + how + ", so this waits for ever" +
+                    (others.empty() ? "" : "; " + others),
+                place);
 }
 
 void raise_warning(Block& block, uint32_t category, const std::string& message, const void* place) {

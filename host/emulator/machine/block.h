@@ -121,8 +121,8 @@ class Polls {
 class Events {
   public:
     static constexpr uint32_t kPipes = 6;
-    static constexpr uint32_t kIds = 64;
-    static constexpr uint32_t kKernelIds = 8; // from here on ids are the queues' own
+    static constexpr uint32_t kKernelIds = 8;         // from here on ids are the queues' own,
+    static constexpr uint32_t kIds = kKernelIds + 64; // one per buffer that a TPipe has at most
 
     void clear() {
         if (touched_) {
@@ -142,6 +142,8 @@ class Events {
             places_[(source * kPipes + destination) * kKernelIds + id] = place;
         }
     }
+    /// "MTE2_V event id 3", for reports.
+    static std::string describe(uint32_t source, uint32_t destination, uint32_t id);
     struct Leftovers {
         std::string text; // empty when there are none
         const void* place = nullptr;
@@ -247,6 +249,10 @@ void give_way(Block& block, BlockState state);
 /// Ends the block. `place` is the return address into the kernel, `other` the access that a race is with.
 [[noreturn]] void raise_fault(Block& block, uint32_t category, const std::string& message, const void* place,
                               const Access* other = nullptr);
+
+/// The same where a WaitFlag waits for ever, with the events that may have been meant. `how`: "was not set".
+[[noreturn]] void raise_never_set(Block& block, uint32_t source, uint32_t destination, uint32_t id,
+                                  const std::string& how, const void* place);
 
 /// Reports once per place and goes on; in strict mode it is a fault.
 void raise_warning(Block& block, uint32_t category, const std::string& message, const void* place);

@@ -4,6 +4,7 @@
 #include "kernel_run.h"
 #include "machine.h"
 #include "report.h"
+#include "soc.h"
 
 #include "acl/error_codes/rt_error_codes.h"
 
@@ -238,6 +239,10 @@ Finding take_fault(const Block& block) {
             finding.message = "overflows its stack";
         } else {
             finding.message += ": " + describe_address(fault.address);
+            if (fault.address < soc().ub_bytes) {
+                finding.message += "; a pointer that is null, or a __ubuf__ pointer, which is an offset into the "
+                                   "unified buffer: reach that with GetValue, SetValue and instructions";
+            }
         }
         break;
     }

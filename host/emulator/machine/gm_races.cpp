@@ -186,8 +186,20 @@ std::string not_ordered(Address at, const Access& first, const Access& second) {
            describe(second);
 }
 
+std::string what_orders(const Access& first, const Access& second) {
+    if (first.launch.number == second.launch.number || first.origin->device != second.origin->device) {
+        return "a flag after a barrier, or SyncAll, must lie between them";
+    }
+    auto words = [](const LaunchOrigin& launch) {
+        return "launch " + std::to_string(launch.number) + " on stream " + std::to_string(launch.stream);
+    };
+    return "the first is part of " + words(first.launch) + ", the second of " + words(second.launch) +
+           ", and launches on two streams may run at one time; call aclrtSynchronizeStream between them, or let the "
+           "second stream wait for an event of the first (aclrtRecordEvent, aclrtStreamWaitEvent)";
+}
+
 Race race_between(Address at, const Access& first, const Access& second, const Access& other) {
-    return {not_ordered(at, first, second) + "; a flag after a barrier, or SyncAll, must lie between them",
+    return {not_ordered(at, first, second) + "; " + what_orders(first, second),
             other.place == second.place ? first.place : second.place, other};
 }
 
@@ -250,7 +262,7 @@ void BlockRaces::look_at(GmCell& cell, Address granule, const GmTouch& touch, ui
     }
     uint64_t state = history.latest();
     const FlagHistory::Reader* mine = history.reader(*origin_);
-    const bool same_launch = mine != nullptr && mine->launch == launch_;
+    const bool same_launch = mine != nullptr && mine->launch == launch_.number;
     if (content != nullptr) {
         state = history.oldest_visible([&](uint32_t actor, uint32_t epoch) { return knows(touch.lane, actor, epoch); });
         if (same_launch) {
@@ -290,13 +302,13 @@ void BlockRaces::look_at(GmCell& cell, Address granule, const GmTouch& touch, ui
                               write->access, write->launch});
     }
     const uint32_t times = same_launch && mine->state == state ? std::min(mine->times + 1, kFindsOnce) : 1;
-    history.look({look->access, launch_, actor(touch.lane), epoch(touch.lane), state, times, look});
+    history.look({look->access, launch_.number, actor(touch.lane), epoch(touch.lane), state, times, look});
 }
 
 std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    const Access now{touch.name, origin_, touch.place, false};
+    const Access now{touch.name, origin_, touch.place, false, launch_};
     std::shared_ptr<Look> look;
     if (touch.small) {
         look = std::make_shared<Look>();
@@ -393,7 +405,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     write_lines(all.pointed_at, touch, content);
-    const Access now{touch.name, origin_, touch.place, true};
+    const Access now{touch.name, origin_, touch.place, true, launch_};
     const Knowledge known = touch.small ? published(now_, now_scalar_over_) : nullptr;
     if (touch.small) {
         scalar_told_ = std::max(scalar_told_, now_.own[static_cast<size_t>(Lane::kScalar)]);
@@ -458,7 +470,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
                 race = take_back(cell, touch, now);
             }
             cell.history.write(
-                {now, launch_, actor(touch.lane), epoch(touch.lane), content_of(run_begin), cell.released}, mask,
+                {now, launch_.number, actor(touch.lane), epoch(touch.lane), content_of(run_begin), cell.released}, mask,
                 written);
         }
         release(cell.released, mask, known, touch.update != kNoUpdate);
@@ -469,7 +481,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
 std::optional<Race> BlockRaces::line_store(const GmTouch& touch) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    const Access now{touch.name, origin_, touch.place, true};
+    const Access now{touch.name, origin_, touch.place, true, launch_};
     std::vector<Shadow::LineStore>& stores = all.lines[touch.gm / kLine];
     const uint32_t scalar = actor(Lane::kScalar);
     for (const Shadow::LineStore& other : stores) {

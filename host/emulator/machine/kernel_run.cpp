@@ -144,7 +144,7 @@ void KernelRun::start_block(Device& device) {
     core->block.began_ns = tracing() ? now_ns() : 0;
     core->start(*this, started_++, launch_.blocks, launch_.image->block_locals().size());
     if (core->races) {
-        core->races->start(origin_of(name(), device_, core->block.index), number_, at_start_);
+        core->races->start(origin_of(name(), device_, core->block.index), {number_, launch_.stream}, at_start_);
         core->pipes->start(Dice(schedule().seed(), schedule().next_chooser()));
         schedule().rank(core->block);
     }

@@ -4,6 +4,7 @@
 #include "copies.h"
 #include "gm_access.h"
 #include "kernel_run.h"
+#include "report.h"
 #include "schedule.h"
 
 #include <algorithm>
@@ -127,7 +128,9 @@ void LatePipes::wait_flag(uint32_t source, uint32_t destination, uint32_t id, co
     const Lane lane = lane_of(destination);
     if (lane == Lane::kScalar) {
         while (!block_.races->flag_is_set(source, destination, id)) {
-            force(lane_of(source), place, 0);
+            if (!force(lane_of(source), 0)) {
+                raise_never_set(block_, source, destination, id, "is never set", place);
+            }
         }
         block_.races->wait_flag(source, destination, id);
         return;
@@ -142,16 +145,18 @@ void LatePipes::barrier(uint32_t pipe, const void* place) {
     }
     while (finish_one()) {
     }
-    if (std::any_of(queues_.begin(), queues_.end(), [](const Queue& queue) { return !queue.empty(); })) {
-        raise_fault(block_, AIVOPS_EMU_DEADLOCK,
-                    "a pipe waits for an event that no pipe sets before this barrier, so it waits for ever", place);
+    for (const Queue& left : queues_) {
+        if (!left.empty()) { // only a wait can be in the way
+            const Work& wait = *left.front();
+            raise_never_set(block_, wait.source, wait.destination, wait.id,
+                            "is not set before the barrier at " + describe_place(place), wait.place);
+        }
     }
     block_.races->barrier_all();
 }
 
-void LatePipes::finish(Lane lane, const void* place) {
-    while (!queue(lane).empty()) {
-        force(lane, place, 0);
+void LatePipes::finish(Lane lane) {
+    while (force(lane, 0)) {
     }
 }
 
@@ -229,18 +234,18 @@ bool LatePipes::work_while_waiting() {
     return false;
 }
 
-// Does the next work of a pipe because something waits for it, and first what that waits for itself.
-void LatePipes::force(Lane lane, const void* place, uint32_t depth) {
+// Does the next work of a pipe because something waits for it, and first what that waits for itself. False when there
+// is no such work.
+bool LatePipes::force(Lane lane, uint32_t depth) {
     if (queue(lane).empty() || depth == kWaysOfWaiting) {
-        raise_fault(block_, AIVOPS_EMU_DEADLOCK,
-                    depth == 0 ? "WaitFlag: the event is never set, so this waits for ever"
-                               : "a pipe waits for an event that no pipe can set before it, so this waits for ever",
-                    place);
+        return false;
     }
     const Work& next = *queue(lane).front();
     if (next.kind == Kind::kWaitFlag && !block_.races->flag_is_set(next.source, next.destination, next.id)) {
-        force(lane_of(next.source), next.place, depth + 1);
-        return;
+        if (!force(lane_of(next.source), depth + 1)) {
+            raise_never_set(block_, next.source, next.destination, next.id, "is never set", next.place);
+        }
+        return true;
     }
     if (next.held) {
         give_way(block_, BlockState::kHeld);
@@ -248,6 +253,7 @@ void LatePipes::force(Lane lane, const void* place, uint32_t depth) {
         give_way(block_, BlockState::kReady);
     }
     do_work(lane, 0);
+    return true;
 }
 
 // A copy may be seen half done.

@@ -35,7 +35,7 @@ class LatePipes {
     void wait_flag(uint32_t source, uint32_t destination, uint32_t id, const void* place);
     void barrier(uint32_t pipe, const void* place);
     /// Everything issued to a pipe is done.
-    void finish(Lane lane, const void* place);
+    void finish(Lane lane);
     /// The block ends. Pipes that wait for an event that nobody sets are left.
     void finish_at_end();
 
@@ -94,7 +94,7 @@ class LatePipes {
     void go_on(Lane lane, bool even_held);
     bool finish_one();
     bool work_while_waiting();
-    void force(Lane lane, const void* place, uint32_t depth);
+    bool force(Lane lane, uint32_t depth);
     void do_work(Lane lane, size_t index);
     bool split(Work& work, Work& first);
     void do_now(const Work& work);

@@ -1,5 +1,6 @@
 #include "race_check.h"
 
+#include "block.h"
 #include "report.h"
 #include "settings.h"
 #include "soc.h"
@@ -13,12 +14,26 @@ namespace aivops::machine {
 namespace {
 
 constexpr uint32_t kGranule = 32;
-constexpr uint32_t kEventIds = 64;                         // of a pair of pipes
 constexpr uint32_t kArchitectureWithoutVectorOrder = 2201; // its vector unit finishes out of order, as copy engines do
 
 uint32_t event_number(uint32_t source, uint32_t destination, uint32_t id) {
-    return (static_cast<uint32_t>(lane_of(source)) * kLanes + static_cast<uint32_t>(lane_of(destination))) * kEventIds +
+    return (static_cast<uint32_t>(lane_of(source)) * kLanes + static_cast<uint32_t>(lane_of(destination))) *
+               Events::kIds +
            id;
+}
+
+// As PipeBarrier names a pipe.
+const char* barrier_name(Lane lane) {
+    switch (lane) {
+    case Lane::kVector:
+        return "PIPE_V";
+    case Lane::kLoad:
+        return "PIPE_MTE2";
+    case Lane::kStore:
+        return "PIPE_MTE3";
+    default:
+        return "PIPE_ALL"; // the scalar unit, which has no barrier of its own
+    }
 }
 
 } // namespace
@@ -54,7 +69,7 @@ BlockRaces::BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes)
     : first_actor_((device * soc().vector_cores + core) * kLanes), granules_(ub_bytes / kGranule) {
 }
 
-void BlockRaces::start(const AccessOrigin* origin, uint64_t launch, Knowledge known) {
+void BlockRaces::start(const AccessOrigin* origin, LaunchOrigin launch, Knowledge known) {
     origin_ = origin;
     launch_ = launch;
     for (Clock& clock : clocks_) {
@@ -141,7 +156,8 @@ uint64_t BlockRaces::end_of_ub(uint64_t ub, uint64_t bytes) const {
     return bytes == 0 ? 0 : std::min<uint64_t>((ub + bytes + kGranule - 1) / kGranule, granules_);
 }
 
-Race BlockRaces::ub_race(uint64_t granule, const UbPast::Done& done, bool done_writes, const Access& now) const {
+Race BlockRaces::ub_race(uint64_t granule, Lane done_lane, const UbPast::Done& done, bool done_writes, Lane lane,
+                         const Access& now) const {
     Access first{done.name, origin_, done.place, done_writes};
     Access second = now;
     if (done.issue > now_issue_) {
@@ -149,7 +165,11 @@ Race BlockRaces::ub_race(uint64_t granule, const UbPast::Done& done, bool done_w
     }
     return Race{"nothing orders two accesses to UB at offset " + std::to_string(granule * kGranule) + ": " +
                     describe(first) + "; then " + describe(second) +
-                    "; set and wait for an event between their pipes, or use PipeBarrier<PIPE_ALL>()",
+                    (done_lane == lane
+                         ? "; both are on one pipe, which may finish them in any order: use PipeBarrier<" +
+                               std::string(barrier_name(lane)) + ">() between them"
+                         : "; set and wait for an event between their pipes, or use "
+                           "PipeBarrier<PIPE_ALL>()"),
                 second.place, first};
 }
 
@@ -159,7 +179,7 @@ std::optional<Race> BlockRaces::ub_overtakes(Lane lane, uint32_t ub, uint32_t by
     ub_.visit(ub / kGranule, end_of_ub(ub, bytes), [&](uint64_t granule, const UbPast& past) {
         const UbPast::Done& read = past.reads[static_cast<size_t>(lane)];
         if (!race && !knows(lane, actor(lane), read.epoch)) {
-            race = ub_race(granule, read, false, {name, origin_, place, true});
+            race = ub_race(granule, lane, read, false, lane, {name, origin_, place, true});
         }
     });
     return race;
@@ -169,9 +189,9 @@ std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes
                                           const void* place) {
     std::optional<Race> race;
     ub_.change(ub / kGranule, end_of_ub(ub, bytes), [&](uint64_t granule, UbPast& past) {
-        auto report = [&](const UbPast::Done& done, bool done_writes) {
+        auto report = [&](Lane done_lane, const UbPast::Done& done, bool done_writes) {
             if (!race) {
-                race = ub_race(granule, done, done_writes, {name, origin_, place, write});
+                race = ub_race(granule, done_lane, done, done_writes, lane, {name, origin_, place, write});
             }
         };
         for (uint32_t other = 0; write && other < kLanes; ++other) {
@@ -179,11 +199,11 @@ std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes
             const UbPast::Done& read = past.reads[other];
             const bool over = other == static_cast<uint32_t>(Lane::kScalar) && read.issue < now_issue_;
             if (!over && !knows(lane, first_actor_ + other, read.epoch)) {
-                report(read, false);
+                report(static_cast<Lane>(other), read, false);
             }
         }
         if (!knows(lane, actor(past.write_lane), past.write.epoch)) {
-            report(past.write, true);
+            report(past.write_lane, past.write, true);
         }
         const UbPast::Done now{epoch(lane), now_issue_, name, place};
         if (write) {

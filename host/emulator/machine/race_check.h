@@ -35,12 +35,19 @@ struct AccessOrigin {
 };
 const AccessOrigin* origin_of(const std::string& kernel, uint32_t device, uint32_t block);
 
+/// The launch that an access is part of.
+struct LaunchOrigin {
+    uint64_t number; // of the process's launches
+    uint32_t stream; // its id
+};
+
 /// One access in a report.
 struct Access {
     const char* name = nullptr; // the API
     const AccessOrigin* origin = nullptr;
     const void* place = nullptr;
     bool write = false;
+    LaunchOrigin launch{}; // of an access to GM
 };
 std::string describe(const Access& access);
 
@@ -114,7 +121,7 @@ class BlockRaces {
     BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes);
 
     /// A block starts on this core, knowing what its launch knows.
-    void start(const AccessOrigin* origin, uint64_t launch, Knowledge known);
+    void start(const AccessOrigin* origin, LaunchOrigin launch, Knowledge known);
     /// Adds what is known once all of the block is done.
     void gather_done(Gathering& all) const;
 
@@ -183,7 +190,8 @@ class BlockRaces {
     Clock done(Lane lane) const;
     void acquire(Lane lane, const Knowledge& knowledge);
     uint64_t end_of_ub(uint64_t ub, uint64_t bytes) const;
-    Race ub_race(uint64_t granule, const UbPast::Done& done, bool done_writes, const Access& now) const;
+    Race ub_race(uint64_t granule, Lane done_lane, const UbPast::Done& done, bool done_writes, Lane lane,
+                 const Access& now) const;
     std::optional<Race> consume(Look& look, Lane lane);
     void look_at(struct GmCell& cell, Address granule, const GmTouch& touch, uint8_t* content,
                  const std::shared_ptr<Look>& look, Knowledge& acquired);
@@ -193,7 +201,7 @@ class BlockRaces {
     const uint32_t first_actor_;
     const uint32_t granules_; // of UB
     const AccessOrigin* origin_ = nullptr;
-    uint64_t launch_ = 0;
+    LaunchOrigin launch_{};
     std::array<Clock, kLanes> clocks_;
     std::array<Clock, kLanes> learned_; // what the instructions of a lane knew: for whoever waits for them
     Clock now_;                         // of the instruction that is being done,

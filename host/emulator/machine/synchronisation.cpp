@@ -33,7 +33,7 @@ void check_cross_core(Block& block, uint32_t mode, uint32_t id, const void* plac
         raise_fault(block, AIVOPS_EMU_SYNCCHECK,
                     mode > 1 ? "cross-core flag: mode " + std::to_string(mode) +
                                    " involves a cube core, and an AIV kernel has none"
-                             : "cross-core flag: no id " + std::to_string(id) + "; there are 16",
+                             : "cross-core flag: there is no id " + std::to_string(id) + "; the ids go from 0 to 15",
                     place);
     }
     if (checking() && CrossCoreFlags::is_of_sync_all(id) && block.run->has_synchronised_all()) {
@@ -61,7 +61,8 @@ void set_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint32
     int8_t& flag = event(block, source, destination, id, AIVOPS_PLACE);
     if (flag > 0 && checking()) {
         raise_fault(block, AIVOPS_EMU_SYNCCHECK,
-                    "SetFlag: event id " + std::to_string(id) + " is already set and nobody has waited for it",
+                    "SetFlag: " + Events::describe(source, destination, id) +
+                        " is already set and nobody has waited for it",
                     AIVOPS_PLACE);
     }
     ++flag;
@@ -78,8 +79,7 @@ void wait_flag(AivEmuBlock* handle, uint32_t source, uint32_t destination, uint3
     int8_t& flag = event(block, source, destination, id, AIVOPS_PLACE);
     // Another pipe may wait for what is set later in the program; the scalar pipe stops the program itself.
     if (checking() && (flag < 0 || (flag == 0 && destination == AIVOPS_EMU_PIPE_S))) {
-        raise_fault(block, AIVOPS_EMU_DEADLOCK,
-                    "WaitFlag: event id " + std::to_string(id) + " was not set, so this waits for ever", AIVOPS_PLACE);
+        raise_never_set(block, source, destination, id, "was not set", AIVOPS_PLACE);
     }
     --flag;
     if (destination == AIVOPS_EMU_PIPE_S) {
@@ -118,7 +118,7 @@ void cross_core_set(AivEmuBlock* handle, uint32_t mode, uint32_t pipe, uint32_t 
         if (pipe == AIVOPS_EMU_PIPE_ALL) {
             block.pipes->barrier(pipe, AIVOPS_PLACE);
         } else {
-            block.pipes->finish(lane_of(pipe), AIVOPS_PLACE);
+            block.pipes->finish(lane_of(pipe));
         }
         block.pipes->note_visible_issue();
     }

@@ -44,7 +44,7 @@ def test_a_kernel_of_the_field(
     assert flags.view(np.int32)[: 3 * 32 : 32].tolist() == [7, 7, 7]
     assert machine.faults == []
     assert set(machine.warnings) == {
-        "TPipe::InitBuffer: the buffers together are larger than the unified buffer"
+        "TPipe::InitBuffer: a buffer of 48640 bytes does not fit: 245760 of the unified buffer's 262144 are in use"
     }
     atomics = [entry[1:] for entry in machine.log if entry[0] == "set_atomic"]
     assert atomics[:3] == [(0, 0), (2, 3), (0, 0)]  # a new TPipe, HCCL_REDUCE_MAX of int16_t, off again

@@ -157,7 +157,7 @@ FAULTS = (
     Fault(
         "event_never_set",
         "deadlock",
-        ("event id 1 was not set",),
+        ("MTE2_S event id 1 was not set", "MTE2_S id 0 set and not waited for"),
         ("wait",),
         "WaitFlag stalls until the bit is 1",
     ),
@@ -171,7 +171,7 @@ FAULTS = (
     Fault(
         "event_id_too_large",
         "synccheck",
-        ("the ids of events go from 0 to 7",),
+        ("the ids of a pair of pipes go from 0 to 7",),
         ("set",),
         "a pair of pipes has eight events",
     ),

@@ -17,7 +17,7 @@ KERNEL_FAULTS = [
     ("trap_here", pack("Q", 0), TRAP, ["trap"]),
     ("recurse", pack("Q", 10000), EXCEPTION, ["overflows its stack"]),
     ("large_frame", pack("Q", 0), EXCEPTION, ["overflows its stack"]),
-    ("set_twice", pack("Q", 0), EXCEPTION, ["synccheck", "event id 0 is already set"]),
+    ("set_twice", pack("Q", 0), EXCEPTION, ["synccheck", "MTE2_V event id 0 is already set"]),
     ("miss", pack("Q", 0), TIMEOUT, ["synccheck", "3 of 4 blocks wait in SyncAll"]),
     ("silent", pack("Q", 0), CUBE_EXCEPTION, [".ascend.meta.silent", "cube core"]),
 ]

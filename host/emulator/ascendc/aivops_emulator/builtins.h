@@ -27,20 +27,28 @@ namespace aivops_emulator {
 
 constexpr uint32_t kUserEvents = 8; // of a pair of pipes; those behind them belong to the queues
 
-AIVOPS_EMU_INLINE uint32_t user_event(int64_t id) {
-    if (id < 0 || id >= kUserEvents)
-        fault(AIVOPS_EMU_SYNCCHECK, "SetFlag, WaitFlag: the ids of events go from 0 to 7");
+constexpr const char* kPipeNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3"};
+
+AIVOPS_EMU_INLINE uint32_t user_event(const char* call, pipe_t source, pipe_t destination, int64_t id) {
+    constexpr uint32_t pipes = sizeof(kPipeNames) / sizeof(kPipeNames[0]);
+    // What is no pipe of a vector core the machine refuses.
+    if ((id < 0 || id >= kUserEvents) && source < pipes && destination < pipes)
+        fault(AIVOPS_EMU_SYNCCHECK,
+              worded("%s: no event %s_%s has the id %lld; the ids of a pair of pipes go from 0 to 7", call,
+                     kPipeNames[source], kPipeNames[destination], static_cast<long long>(id)));
     return static_cast<uint32_t>(id);
 }
 
 } // namespace aivops_emulator
 
 AIVOPS_EMU_INLINE void set_flag(pipe_t source, pipe_t destination, int64_t id) {
-    aivops_emulator::table()->set_flag(aivops_emulator::block(), source, destination, aivops_emulator::user_event(id));
+    aivops_emulator::table()->set_flag(aivops_emulator::block(), source, destination,
+                                       aivops_emulator::user_event("SetFlag", source, destination, id));
 }
 
 AIVOPS_EMU_INLINE void wait_flag(pipe_t source, pipe_t destination, int64_t id) {
-    aivops_emulator::table()->wait_flag(aivops_emulator::block(), source, destination, aivops_emulator::user_event(id));
+    aivops_emulator::table()->wait_flag(aivops_emulator::block(), source, destination,
+                                        aivops_emulator::user_event("WaitFlag", source, destination, id));
 }
 
 AIVOPS_EMU_INLINE void trap() {

@@ -53,6 +53,18 @@ AIVOPS_EMU_INLINE uint64_t& core_register(AivEmuRegister index) {
     return block()->registers[index];
 }
 
+// A message with numbers in it, as printf has them. It is there until the next one: a core says one thing at a time,
+// and every device has a copy of the binary.
+__attribute__((noinline, visibility("hidden"), format(printf, 1, 2))) inline const char* worded(const char* format,
+                                                                                                ...) {
+    static char text[256];
+    __builtin_va_list numbers;
+    __builtin_va_start(numbers, format);
+    __builtin_vsnprintf(text, sizeof(text), format, numbers);
+    __builtin_va_end(numbers);
+    return text;
+}
+
 // Ends the block with a report of `category`.
 AIVOPS_EMU_INLINE void fault(AivEmuCategory category, const char* message) {
     table()->fault(block(), category, message);

@@ -13,9 +13,9 @@ constexpr uint32_t kBlockBytes = 32;
 // Rules every copy instruction has; what depends on addresses the machine checks.
 AIVOPS_EMU_INLINE void issue(AivEmuCopy& copy) {
     if (copy.block_count > 4095)
-        fault(AIVOPS_EMU_MEMCHECK, "DataCopy: blockCount is above 4095");
+        fault(AIVOPS_EMU_MEMCHECK, worded("%s: blockCount %u is above 4095", copy.name, copy.block_count));
     if (copy.byte_exact && copy.block_bytes > 2097151)
-        fault(AIVOPS_EMU_MEMCHECK, "DataCopyPad: blockLen is above 2097151 bytes");
+        fault(AIVOPS_EMU_MEMCHECK, worded("%s: blockLen %u is above 2097151 bytes", copy.name, copy.block_bytes));
     if (copy.block_count == 0 || copy.block_bytes == 0)
         return;
     table()->copy(block(), &copy);

@@ -70,9 +70,13 @@ class TBuf {
     AIVOPS_EMU_INLINE LocalTensor<T> GetWithOffset(uint32_t count, uint32_t offset) {
         if (offset % 32 != 0)
             aivops_emulator::fault(AIVOPS_EMU_MEMCHECK, "TBuf::GetWithOffset: the offset is no multiple of 32 bytes");
-        if (static_cast<uint64_t>(offset) + static_cast<uint64_t>(count) * sizeof(T) > bytes_)
-            aivops_emulator::fault(AIVOPS_EMU_MEMCHECK,
-                                   "TBuf: the tensor reaches beyond the buffer InitBuffer gave it");
+        const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(T);
+        if (offset + bytes > bytes_)
+            aivops_emulator::fault(
+                AIVOPS_EMU_MEMCHECK,
+                aivops_emulator::worded(
+                    "TBuf: a tensor of %llu bytes at offset %u reaches beyond the %u bytes that InitBuffer gave it",
+                    static_cast<unsigned long long>(bytes), offset, bytes_));
         return LocalTensor<T>(pos, address_ + offset, count);
     }
     AIVOPS_EMU_INLINE uint32_t GetBufLen() const { return bytes_; }
@@ -312,7 +316,7 @@ class TPipe {
         for (uint32_t i = 0; i < num; ++i) {
             aivops_emulator::QueueBuffer& buffer = buffers_[buffer_count_];
             buffer.bytes = aivops_emulator::round_to_block(len);
-            buffer.address = take(buffer.bytes);
+            buffer.address = take(len);
             buffer.state = aivops_emulator::BufferState::free;
             buffer.event_id = static_cast<uint8_t>(aivops_emulator::kFirstQueueEvent + buffer_count_);
             buffer.free_event = false;
@@ -327,7 +331,7 @@ class TPipe {
             return false;
         ++plain_count_;
         buffer.bytes_ = aivops_emulator::round_to_block(len);
-        buffer.address_ = take(buffer.bytes_);
+        buffer.address_ = take(len);
         return true;
     }
 
@@ -371,12 +375,16 @@ class TPipe {
     }
 
     // Reserving more than there is harms nobody: real kernels do it and never touch the rest, so accesses are checked.
-    AIVOPS_EMU_INLINE uint32_t take(uint32_t bytes) {
+    AIVOPS_EMU_INLINE uint32_t take(uint32_t len) {
         const uint32_t address = used_;
+        const uint32_t bytes = aivops_emulator::round_to_block(len);
         used_ = bytes > aivops_emulator::kMostBufferBytes - used_ ? aivops_emulator::kMostBufferBytes : used_ + bytes;
         if (used_ > aivops_emulator::block()->ub_bytes)
-            aivops_emulator::warn(AIVOPS_EMU_MEMCHECK,
-                                  "TPipe::InitBuffer: the buffers together are larger than the unified buffer");
+            aivops_emulator::warn(
+                AIVOPS_EMU_MEMCHECK,
+                aivops_emulator::worded(
+                    "TPipe::InitBuffer: a buffer of %u bytes does not fit: %u of the unified buffer's %u are in use",
+                    len, address, aivops_emulator::block()->ub_bytes));
         return address;
     }
 
