@@ -194,8 +194,9 @@ std::string what_orders(const Access& first, const Access& second) {
         return "launch " + std::to_string(launch.number) + " on stream " + std::to_string(launch.stream);
     };
     return "the first is part of " + words(first.launch) + ", the second of " + words(second.launch) +
-           ", and launches on two streams may run at one time; call aclrtSynchronizeStream between them, or let the "
-           "second stream wait for an event of the first (aclrtRecordEvent, aclrtStreamWaitEvent)";
+           ", and launches on two streams may run at one time; call aclrtSynchronizeStream between them, or let one "
+           "stream "
+           "wait for an event of the other (aclrtRecordEvent, aclrtStreamWaitEvent)";
 }
 
 Race race_between(Address at, const Access& first, const Access& second, const Access& other) {

@@ -48,9 +48,9 @@ for ordered in (True, False):
     if ordered:
         acl.ok(acl.synchronize(first))
     acl.ok(acl.launch(copy, 1, pack("QQi", buffers[2], buffers[1], 0), second))
-    codes = {acl.synchronize(first), acl.synchronize(second)}
-    assert codes == ({0} if ordered else {0, 507035}), codes
-print(acl.message())
+    found = [(acl.synchronize(stream), acl.message()) for stream in (first, second)]
+    assert any(code == 507035 for code, _ in found) != ordered, found
+print(*(message for _, message in found))
 """
 
 
@@ -176,6 +176,6 @@ def test_events_of_queues_are_no_kernel_events(toolkit: Path, mistakes: Path, ch
 def test_launches_on_two_streams_that_nothing_orders(toolkit: Path, mistakes: Path) -> None:
     message = run_in_process(STREAMS, toolkit, mistakes, AIVOPS_EMU_CHECK="strict")
     assert "nothing orders two accesses to GM" in message
-    assert "is part of launch 3 on stream " in message
+    assert "of launch 3 on stream " in message
     assert "of launch 4 on stream " in message
-    assert "call aclrtSynchronizeStream between them, or let the second stream wait for an event" in message
+    assert "call aclrtSynchronizeStream between them, or let one stream wait for an event" in message
