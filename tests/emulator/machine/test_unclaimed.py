@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,3 +100,41 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 """
     assert said(script, toolkit, kernels).count("nobody waited for it") == 1
+
+
+DROPPED = """
+import sys, time, aivops
+from pathlib import Path
+kernel = aivops.Binary(Path(sys.argv[1])).get_kernel("trap_here")
+stream = aivops.Stream(aivops.Device(0))
+kernel.launch(stream, 0, config=aivops.LaunchConfig(blocks=1))
+"""
+
+
+WAITS = """
+try:
+    stream.synchronize()
+except aivops.AclError as error:
+    assert str(error).startswith("Stream on device 0: kernel trap_here on device 0: block 0"), error
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "warnings"), [("time.sleep(0.3)", 1), ("del stream; time.sleep(0.3)", 1), (WAITS, 0)]
+)
+def test_streams_of_python(kernels: Path, end: str, warnings: int) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", DROPPED + end, str(kernels)],
+        env={**os.environ, "AIVOPS_TOOLKIT": "emulator"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stderr.splitlines()
+    assert len(lines) == warnings
+    for line in lines:
+        assert re.match(
+            r"aivops(?: emulator)?: warning: .*nobody waited for .*kernel trap_here on device 0", line
+        )

@@ -41,9 +41,13 @@ inline std::string without_repetition(const std::string& message, const std::str
     const char* pending = acl.aclGetRecentErrMsg();
     const std::string message = pending != nullptr ? pending : "";
     const std::string name = cann::error_name(code);
-    std::string text = entity + ": " + call + " failed with " + std::to_string(code) + " (" + name + ")";
-    if (!message.empty()) {
-        text += ": " + without_repetition(message, call, std::to_string(code) + " " + name);
+    const std::string failed = std::string(call) + " failed with " + std::to_string(code) + " (" + name + ")";
+    const std::string said = without_repetition(message, call, std::to_string(code) + " " + name);
+    std::string text = entity + ": " + failed + (said.empty() ? "" : ": " + said);
+    if (code >= ACL_ERROR_RT_INTERNAL_ERROR && !said.empty()) {
+        // What a kernel did comes first: test reports show the begin of a line.
+        const std::size_t end = std::min(said.find('\n'), said.size());
+        text = entity + ": " + said.substr(0, end) + "; " + failed + said.substr(end);
     }
     if (is_timeout(code)) {
         throw AclTimeoutError(text, code, name, message);

@@ -2,12 +2,14 @@
 #ifndef AIVOPS_DISPATCH_DEVICE_H
 #define AIVOPS_DISPATCH_DEVICE_H
 
+#include "aivops/cann/error_names.h"
 #include "aivops/dispatch/retained.h"
 #include "aivops/dispatch/timeout.h"
 #include "aivops/dispatch/toolkit.h"
 #include "aivops/dispatch/wait.h"
 #include "aivops/kernel_binary/counted.h"
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,6 +57,7 @@ struct DeviceState;
 struct RetiredStream {
     aclrtStream handle = nullptr;
     bool owned = false;
+    bool launched = false; // something since it was last waited for
     std::vector<std::shared_ptr<Retainable>> needed;
     std::shared_ptr<DeviceState> device;
 };
@@ -138,8 +141,17 @@ struct DeviceState {
     bool finish(const RetiredStream& stream) const {
         const cann::FunctionTable& acl = toolkit.acl();
         aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-        if (acl.aclrtStreamQuery(stream.handle, &status) == ACL_SUCCESS && status != ACL_STREAM_STATUS_COMPLETE) {
+        const aclError code = acl.aclrtStreamQuery(stream.handle, &status);
+        if (code == ACL_SUCCESS && status != ACL_STREAM_STATUS_COMPLETE) {
             return false;
+        }
+        if (stream.launched && code >= ACL_ERROR_RT_INTERNAL_ERROR) { // below are mistakes of the call
+            const char* pending = acl.aclGetRecentErrMsg();
+            const std::string message = pending != nullptr ? pending : cann::error_name(code);
+            std::fprintf(stderr,
+                         "aivops: warning: Stream on device %d was dropped, and nobody waited for a launch on it that "
+                         "failed: %s\n",
+                         id, message.substr(0, message.find('\n')).c_str());
         }
         if (stream.owned) {
             acl.aclrtDestroyStream(stream.handle);
@@ -196,7 +208,8 @@ class Device {
     void synchronize(const Timeout& timeout = {}) const;
 
     /// Gives up a stream without waiting for it.
-    void retire(aclrtStream stream, bool owned, std::vector<std::shared_ptr<detail::Retainable>> needed) const;
+    void retire(aclrtStream stream, bool owned, bool launched,
+                std::vector<std::shared_ptr<detail::Retainable>> needed) const;
 
     friend bool operator==(const Device& left, const Device& right) { return left.state_ == right.state_; }
     friend bool operator!=(const Device& left, const Device& right) { return !(left == right); }
@@ -287,11 +300,11 @@ inline void Device::synchronize(const Timeout& timeout) const {
     state_->sweep();
 }
 
-inline void Device::retire(aclrtStream stream, bool owned,
+inline void Device::retire(aclrtStream stream, bool owned, bool launched,
                            std::vector<std::shared_ptr<detail::Retainable>> needed) const {
     const ContextGuard guard(*this);
     state_->sweep();
-    state_->retire({stream, owned, std::move(needed), state_});
+    state_->retire({stream, owned, launched, std::move(needed), state_});
 }
 
 } // namespace aivops

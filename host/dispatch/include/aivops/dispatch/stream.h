@@ -26,7 +26,7 @@ struct StreamState {
             return;
         }
         try {
-            device.retire(handle, owned, retained.take());
+            device.retire(handle, owned, queued.load(std::memory_order_relaxed) != 0, retained.take());
         } catch (const Error&) {
             // Someone else took the device down; the stream went with it.
         }
