@@ -21,18 +21,28 @@ void append(Command& command, const Command& more) {
     command.insert(command.end(), more.begin(), more.end());
 }
 
-// What every pass over the source has in common. `global` is what the kernel qualifier stands for.
-Command host_command(const Options& options, const std::string& global, const Scan& scan) {
+// What the qualifiers of a kernel stand for.
+struct Qualifiers {
+    const char* global;
+    const char* aicore;
+};
+constexpr Qualifiers kCompiled{"__attribute__((visibility(\"default\")))", ""};
+constexpr Qualifiers kScanned{"__global__", "__aicore__"};
+
+// What every pass over the source has in common.
+Command host_command(const Options& options, const Qualifiers& qualifiers, const Scan& scan) {
     const Architecture& architecture = *options.architecture;
     Command command = find_host_compiler();
     // Defaults the user's own options may override. Floating point must not depend on what the host's CPU can contract.
     append(command, {"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-fno-threadsafe-statics",
                      "-fno-math-errno", "-ffp-contract=off", "-Wno-attributes", "-Wno-unknown-pragmas"});
+    // The Ascend compiler is a clang, for which these are errors; GCC would warn.
+    append(command, {"-Werror=narrowing", "-Werror=pointer-arith", "-Werror=register"});
     if (!options.standard_given)
         command.push_back("-std=c++17");
     std::vector<std::pair<std::string, std::string>> predefined{
-        {"__global__", global},
-        {"__aicore__", scan.aicore_attributes ? "[aicore]" : ""}, // as the sources that say so define it again
+        {"__global__", qualifiers.global},
+        {"__aicore__", scan.aicore_attributes ? "[aicore]" : qualifiers.aicore}, // as sources that say so define it
         {"__gm__", ""},
         {"__ubuf__", ""},
         {"__vector__", ""},
@@ -53,6 +63,8 @@ Command host_command(const Options& options, const std::string& global, const Sc
     // Not negotiable: the object goes into a shared library whose only visible functions are the kernels, and the
     // machine reads the place in the kernel from return addresses, which a jump instead of a call would lose.
     append(command, {"-fPIC", "-fvisibility=hidden", "-fno-lto", "-fno-optimize-sibling-calls"});
+    if (scan.by_gcc)
+        command.push_back("-fno-ipa-icf"); // functions that share their code would share their places
     return command;
 }
 
@@ -66,15 +78,28 @@ Command prefix_maps(const Options& options, const std::filesystem::path& source)
     return maps;
 }
 
-constexpr const char* kVisible = "__attribute__((visibility(\"default\")))";
-
 Scan scan_source(const Options& options) {
-    Command command = host_command(options, "__global__", {});
+    Command command = host_command(options, kScanned, {});
     // Nothing there is a kernel's, so what the toolkit's headers take from the standard's need not be read.
-    append(command, {"-DAIVOPS_EMULATOR_SCAN", "-E", "-w", "-x", "c++", options.source});
+    append(command, {"-DAIVOPS_EMULATOR_SCAN", "-E", "-dD", "-w", "-x", "c++", options.source});
     Captured preprocessed = run_captured(command, Stream::output);
     // When even this fails, the compilation shows what is wrong.
     return preprocessed.status == 0 ? scan_kernels(preprocessed.text) : Scan{.balanced = false};
+}
+
+// Whether the Ascend compiler would take the kernels as such; says what it would not.
+bool check_kernels(const Scan& scan) {
+    bool good = true;
+    for (const ScannedKernel& kernel : scan.kernels) {
+        if (kernel.aicore)
+            continue;
+        good = false;
+        std::fprintf(stderr,
+                     "%s:%u: error: kernel %s is not marked __aicore__; a kernel is defined as "
+                     "extern \"C\" __global__ __aicore__ void %s(...)\n",
+                     kernel.file.c_str(), kernel.line, kernel.symbol.c_str(), kernel.symbol.c_str());
+    }
+    return good;
 }
 
 // The compiler's message names what it does not know; that Ascend C has it and the emulator has not, only we know.
@@ -90,7 +115,7 @@ int compile(const Options& options) {
     std::string output = output_of(options);
     Command result{options.mode == Mode::object ? "-c" : "-S", "-o", output};
     if (options.print_command) {
-        Command command = host_command(options, kVisible, {});
+        Command command = host_command(options, kCompiled, {});
         append(command, {"-x", "c++", options.source});
         append(command, result);
         std::fprintf(stderr, "%s\n", shell_line(command).c_str());
@@ -99,12 +124,14 @@ int compile(const Options& options) {
 
     std::filesystem::path source = std::filesystem::absolute(options.source);
     Scan scan = scan_source(options);
+    if (!check_kernels(scan))
+        return 1;
     TemporaryDirectory directory = scratch_directory();
     std::filesystem::path unit = directory.path() / source.filename();
     std::filesystem::path entry_header = ascendc_include_directory() / "aivops_emulator" / "kernel_entry.h";
     write_file(unit, translation_unit({read_file(source), source, options.source}, scan, entry_header));
 
-    Command command = host_command(options, kVisible, scan);
+    Command command = host_command(options, kCompiled, scan);
     append(command, {"-iquote", source.parent_path().string()}); // where quoted includes are looked for first
     append(command, prefix_maps(options, source));
     append(command,
@@ -123,7 +150,7 @@ int compile(const Options& options) {
         if (int status = run(command); status != 0)
             return status;
         write_file(expanded, without_aicore_attributes(read_file(expanded)));
-        command = host_command(options, kVisible, scan);
+        command = host_command(options, kCompiled, scan);
         // clang warns of options that only preprocessing heeds.
         append(command, {"-Wno-unused-command-line-argument", "-frandom-seed=" + source.filename().string(), "-x",
                          "c++-cpp-output", expanded.string()});
@@ -139,7 +166,7 @@ int compile(const Options& options) {
 
 // -E, -M, -MM and -fsyntax-only: the host compiler's own answer about the user's source.
 int pass_through(const Options& options) {
-    Command command = host_command(options, kVisible, {});
+    Command command = host_command(options, kCompiled, {});
     if (options.mode == Mode::check)
         command.push_back("-fsyntax-only");
     if (options.write_depfile)

@@ -331,6 +331,9 @@ class Scanner {
         kernel.qualified_name += "::" + kernel.symbol;
         kernel.file = lexer_.file_of(token);
         kernel.line = token.line;
+        // A source's own definition of the qualifier is the attribute [aicore].
+        kernel.aicore = std::any_of(statement_.begin(), statement_.begin() + static_cast<std::ptrdiff_t>(name),
+                                    [](const Token& t) { return t.text == "__aicore__" || t.text == "aicore"; });
         take_parameters(kernel, name + 1);
         scan_.kernels.push_back(std::move(kernel));
     }
@@ -382,7 +385,10 @@ class Scanner {
 } // namespace
 
 Scan scan_kernels(std::string_view text) {
-    return Scanner(text).scan();
+    Scan scan = Scanner(text).scan();
+    auto defines = [&](const char* macro) { return text.find(std::string("\n#define ") + macro) != text.npos; };
+    scan.by_gcc = defines("__GNUC__ ") && !defines("__clang__ ");
+    return scan;
 }
 
 std::string without_aicore_attributes(std::string text) {

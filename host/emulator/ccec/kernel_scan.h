@@ -15,6 +15,7 @@ struct ScannedKernel {
     std::vector<std::string> parameter_names; // empty where the source names none
     std::string file;                         // of its definition
     unsigned line = 0;
+    bool aicore = false; // marked as code of the core
 };
 
 struct Scan {
@@ -22,9 +23,10 @@ struct Scan {
     bool balanced = true;               // every brace closed
     bool block_locals = false;          // [[block_local]] occurs
     bool aicore_attributes = false;     // [aicore] occurs
+    bool by_gcc = false;                // the preprocessor was GCC's
 };
 
-// `text` is the output of -E with `__global__` left in place as the marker of kernels.
+// `text` is the output of -E -dD with `__global__` and `__aicore__` left in place as the markers of kernels.
 Scan scan_kernels(std::string_view text);
 
 // Preprocessed text without [aicore], the Ascend compiler's own spelling of `__aicore__`, which is no C++.

@@ -34,12 +34,23 @@ WRONG_SOURCES = {
     "reference": ('\nextern "C" __global__ __aicore__ void k(int& x) {}\n', 2),
     "result": ('\n\nextern "C" __global__ __aicore__ int k() { return 1; }\n', 3),
     "open conditional": ('extern "C" __global__ __aicore__ void k(int x) {}\n#if 1\n', 2),
+    "no code of the core": ('#include "kernel_operator.h"\nextern "C" __global__ void k(GM_ADDR x) {}\n', 2),
+    # What clang refuses, and the Ascend compiler with it, is no warning of another compiler.
+    "narrowing": (
+        '#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void k(uint32_t n) {\n'
+        "    AscendC::DataCopyExtParams p{1, n * sizeof(float), 0, 0, 0};\n}\n",
+        3,
+    ),
+    "arithmetic on void": ('extern "C" __global__ __aicore__ void k(void* x) {\n    x = x + 4;\n}\n', 2),
+    "register": ('extern "C" __global__ __aicore__ void k(int* x) {\n\n    register int y = *x;\n}\n', 3),
     "byte order mark": ('\ufeff\nextern "C" __global__ __aicore__ void k(int x) { nix(); }', 2),
 }
 
 
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
 @pytest.mark.parametrize("case", WRONG_SOURCES)
-def test_errors_point_at_the_source(compiler: KernelCompiler, tmp_path: Path, case: str) -> None:
+def test_errors_point_at_the_source(compiler: KernelCompiler, tmp_path: Path, case: str, cxx: str) -> None:
+    compiler = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
     text, line = WRONG_SOURCES[case]
     source = tmp_path / "kernel.asc"
     source.write_text(text)
@@ -68,7 +79,7 @@ def test_warnings_once_and_in_place(compiler: KernelCompiler, tmp_path: Path) ->
 
 def test_file_name_and_line_in_code(compiler: KernelCompiler, tmp_path: Path) -> None:
     source = tmp_path / "kernel.asc"
-    source.write_text('#define S(x) #x\nextern "C" __global__ void k(const char** p) { *p = __FILE__; }\n'
+    source.write_text('#define S(x) #x\nextern "C" __global__ __aicore__ void k(const char** p) { *p = __FILE__; }\n'
                       "static_assert(__LINE__ == 3 && __INCLUDE_LEVEL__ == 0);\n")  # fmt: skip
     result = compiler.run(
         compiler.ccec,
@@ -199,6 +210,31 @@ def test_the_same_source_gives_the_same_bytes(compiler: KernelCompiler, tmp_path
         )
         built.append(compiler.build(source, "-I", tree / "include").read_bytes())
     assert built[0] == built[1]
+
+
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+def test_kernels_with_the_same_instructions_keep_their_own_code(
+    compiler: KernelCompiler, tmp_path: Path, cxx: str
+) -> None:
+    """Or else a report about one names the other."""
+    compiler = KernelCompiler(compiler.toolkit, {"AIVOPS_EMU_CXX": cxx})
+    source = tmp_path / "kernel.asc"
+    names = ("first", "second")
+    source.write_text(
+        '#include "kernel_operator.h"\n'
+        + "".join(
+            f'extern "C" __global__ __aicore__ void {name}(GM_ADDR x) {{\n    AscendC::TPipe pipe;\n'
+            "    AscendC::GlobalTensor<float> t;\n    t.SetGlobalBuffer((__gm__ float*)x);\n"
+            "    t.SetValue(0, 1.0f);\n    AscendC::PipeBarrier<PIPE_ALL>();\n}\n"
+            for name in names
+        )
+    )
+    binary = compiler.build(source)
+    symbols = subprocess.run(["nm", "-S", binary], check=True, capture_output=True, text=True).stdout
+    sizes = {
+        fields[3]: int(fields[1], 16) for fields in map(str.split, symbols.splitlines()) if len(fields) == 4
+    }
+    assert sizes["first"] == sizes["second"] > 64
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
