@@ -603,6 +603,10 @@ REFUSED = {
         "dav-c220-vec",
         "note: copy_gm_to_ubuf is not emulated; {page} lists what is",
     ),
+    "Sin(x, x, 8)": ("dav-c220-vec", "note: AscendC::Sin is not emulated; {page} lists what is"),
+    "Hccl<0> h": ("dav-c220-vec", "note: AscendC::Hccl is not emulated; {page} lists what is"),
+    "InitGlobalMemory(x, 8, 0)": ("dav-c220-vec", "note: AscendC::InitGlobalMemory is not emulated; {page}"),
+    "ASSERT(x)": ("dav-c220-vec", "note: ASSERT is not emulated; {page} lists what is"),
     "LocalTensor<half>().Print()": (
         "dav-c310-vec",
         "note: AscendC::LocalTensor::Print is not emulated; {page} lists what is",
