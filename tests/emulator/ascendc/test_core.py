@@ -152,6 +152,7 @@ K words(int32_t i, half h, uint64_t u) {
     InitDump(false, nullptr, 0); DumpTensor(t, 7, 2);
     GlobalTensor<int8_t> g; int8_t x[2] = {-1, 2}; g.SetGlobalBuffer(x); DumpTensor(g, 8, 2);
     ASCENDC_ASSERT(i == 3, "never");
+    ASCENDC_ASSERT(i > 100, "i is %d", i);
     ASCENDC_ASSERT(i == 4, { AscendC::printf("wrong i %d\\n", i); });
     trap();
 }
@@ -428,8 +429,9 @@ def test_words(machine: NaiveMachine) -> None:
     machine.launch("words", ctypes.c_int32(3), ctypes.c_uint16(int(np.float16(1.25).view(np.uint16))), 2**63)
     dumps = "DumpTensor: desc 7, block 0: 1.5 -2\nDumpTensor: desc 8, block 0: -1 2\n"
     assert machine.text == f"3 1.25 {2**63} text\nagain %\n" + dumps + "wrong i 3\n"
-    assert machine.faults[0].startswith("assertion failed: i == 4 at ")
-    assert machine.faults[1] == "trap() was called"
+    assert machine.faults[0].startswith('assertion failed: i > 100, "i is %d", i at ')
+    assert machine.faults[1].startswith("assertion failed: i == 4 at ")
+    assert machine.faults[2] == "trap() was called"
 
 
 def test_buffers(machine: NaiveMachine) -> None:

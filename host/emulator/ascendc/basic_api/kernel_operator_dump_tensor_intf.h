@@ -35,6 +35,11 @@ AIVOPS_EMU_INLINE void log(const char* level, const char* format, Arguments... a
     print("\n");
 }
 
+// Of what stands behind the condition of an assertion.
+constexpr bool is_text(const char* source) {
+    return source[0] == '"';
+}
+
 // Numbers in the shortest common form: %g for floats, whole digits for integers.
 template <typename Tensor>
 AIVOPS_EMU_INLINE void dump(const Tensor& tensor, uint32_t desc, uint32_t count) {
@@ -91,15 +96,20 @@ AIVOPS_EMU_INLINE void Trap() {
 #define AIVOPS_EMU_TEXT_OF(token) AIVOPS_EMU_TEXT_OF_VALUE(token)
 #define AIVOPS_EMU_TEXT_OF_VALUE(value) #value
 
-// ASCENDC_ASSERT(condition, {statements}) or ASCENDC_ASSERT(condition, "why"): ends the block.
+#define AIVOPS_EMU_HERE " at " __FILE__ ":" AIVOPS_EMU_TEXT_OF(__LINE__)
+
+// ASCENDC_ASSERT(condition, {statements}) or ASCENDC_ASSERT(condition, "why", values...): ends the block. The report
+// shows what is no statement as the source has it.
 #define ASCENDC_ASSERT(condition, ...)                                                                                 \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
             _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-value\"");                       \
             __VA_ARGS__;                                                                                               \
             _Pragma("GCC diagnostic pop");                                                                             \
-            ::aivops_emulator::fault(AIVOPS_EMU_ASSERT, "assertion failed: " #condition " at " __FILE__                \
-                                                        ":" AIVOPS_EMU_TEXT_OF(__LINE__));                             \
+            ::aivops_emulator::fault(AIVOPS_EMU_ASSERT, ::aivops_emulator::is_text(#__VA_ARGS__)                       \
+                                                            ? "assertion failed: " #condition                          \
+                                                              ", " #__VA_ARGS__ AIVOPS_EMU_HERE                        \
+                                                            : "assertion failed: " #condition AIVOPS_EMU_HERE);        \
         }                                                                                                              \
     } while (0)
 
