@@ -63,8 +63,9 @@ Command host_command(const Options& options, const Qualifiers& qualifiers, const
     // Not negotiable: the object goes into a shared library whose only visible functions are the kernels, and the
     // machine reads the place in the kernel from return addresses, which a jump instead of a call would lose.
     append(command, {"-fPIC", "-fvisibility=hidden", "-fno-lto", "-fno-optimize-sibling-calls"});
+    // GCC would let functions of the same code, or calls of two instructions, share one place.
     if (scan.by_gcc)
-        command.push_back("-fno-ipa-icf"); // functions that share their code would share their places
+        append(command, {"-fno-ipa-icf", "-fno-crossjumping", "-fno-tree-tail-merge"});
     return command;
 }
 
@@ -114,8 +115,9 @@ void explain_missing_names(Command command) {
 int compile(const Options& options) {
     std::string output = output_of(options);
     Command result{options.mode == Mode::object ? "-c" : "-S", "-o", output};
+    Scan scan = scan_source(options);
     if (options.print_command) {
-        Command command = host_command(options, kCompiled, {});
+        Command command = host_command(options, kCompiled, scan);
         append(command, {"-x", "c++", options.source});
         append(command, result);
         std::fprintf(stderr, "%s\n", shell_line(command).c_str());
@@ -123,7 +125,6 @@ int compile(const Options& options) {
     }
 
     std::filesystem::path source = std::filesystem::absolute(options.source);
-    Scan scan = scan_source(options);
     if (!check_kernels(scan))
         return 1;
     TemporaryDirectory directory = scratch_directory();

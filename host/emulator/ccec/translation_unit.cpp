@@ -52,15 +52,10 @@ std::string source_text(const Source& source) {
     return line_marker(1, source.shown_name) + std::string(text);
 }
 
-// GCC would let calls of two instructions share one return address, and so reports name the wrong one.
-constexpr const char* kPlacesOfTheirOwn = "#if defined(__GNUC__) && !defined(__clang__)\n"
-                                          "#pragma GCC optimize(\"no-crossjumping\", \"no-tree-tail-merge\")\n"
-                                          "#endif\n";
-
 } // namespace
 
 std::string translation_unit(const Source& source, const Scan& scan, const std::filesystem::path& entry_header) {
-    std::string text = kPlacesOfTheirOwn + source_text(source);
+    std::string text = source_text(source);
     if (!scan.balanced)
         return text; // the compiler's complaint about the end of the file is all there is to say
     auto last_line = static_cast<std::size_t>(std::count(source.text.begin(), source.text.end(), '\n'));
