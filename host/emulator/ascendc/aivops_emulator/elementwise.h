@@ -7,9 +7,6 @@
 
 namespace aivops_emulator {
 
-template <typename T>
-constexpr uint32_t kLanesPerRepeat = kRepeatBytes / sizeof(T);
-
 // ---- Types an architecture has ----
 
 template <typename T>

@@ -12,6 +12,9 @@ namespace aivops_emulator {
 constexpr uint32_t kUbBlockBytes = 32;
 constexpr uint32_t kRepeatBytes = 256;
 
+template <typename T>
+constexpr uint32_t kLanesPerRepeat = kRepeatBytes / sizeof(T);
+
 struct Operand {
     uint32_t offset;
     uint32_t block_stride;  // bytes between 32-byte blocks of a repeat
@@ -19,11 +22,13 @@ struct Operand {
 };
 
 // The elements an instruction works on: `count` in a row, or, when `repeats` is not 0, the lanes of `mask` in each
-// repeat.
+// repeat. `asked` is how far a mask reaches that was given for a repeat of `per_repeat` lanes, 0 for other masks.
 struct Lanes {
     uint64_t mask[2];
     uint32_t count;
     uint32_t repeats;
+    uint64_t asked;
+    uint32_t per_repeat;
 };
 
 template <typename T>
@@ -84,19 +89,23 @@ AIVOPS_EMU_INLINE void for_each_lane(const Lanes& lanes, uint32_t per_repeat, Fu
 // ---- Lanes and operands as the API's overloads give them ----
 
 AIVOPS_EMU_INLINE Lanes row(int64_t count) {
-    return Lanes{{0, 0}, static_cast<uint32_t>(count), 0};
+    return Lanes{{0, 0}, static_cast<uint32_t>(count), 0, 0, 0};
 }
 
-AIVOPS_EMU_INLINE Lanes masked(const uint64_t mask[2], uint32_t repeats) {
-    return Lanes{{mask[0], mask[1]}, 0, repeats};
+// A mask of bits. Up to 64 lanes it is one word long.
+AIVOPS_EMU_INLINE Lanes masked(const uint64_t mask[], uint32_t repeats, uint32_t per_repeat) {
+    const uint64_t high = per_repeat > 64 ? mask[1] : 0;
+    const uint64_t word = high != 0 ? high : mask[0];
+    const uint64_t reach = word == 0 ? 0 : 64 - static_cast<uint64_t>(__builtin_clzll(word));
+    return Lanes{{mask[0], high}, 0, repeats, high != 0 ? 64 + reach : reach, per_repeat};
 }
 
-// The first `lanes` of every repeat.
-AIVOPS_EMU_INLINE Lanes leading(uint64_t lanes, uint32_t repeats) {
+// The first `leading` lanes of every repeat.
+AIVOPS_EMU_INLINE Lanes masked(uint64_t leading, uint32_t repeats, uint32_t per_repeat) {
     const uint64_t all = ~uint64_t(0);
-    const uint64_t low = lanes >= 64 ? all : (uint64_t(1) << lanes) - 1;
-    const uint64_t high = lanes <= 64 ? 0 : lanes >= 128 ? all : (uint64_t(1) << (lanes - 64)) - 1;
-    return Lanes{{low, high}, 0, repeats};
+    const uint64_t low = leading >= 64 ? all : (uint64_t(1) << leading) - 1;
+    const uint64_t high = leading <= 64 ? 0 : leading >= 128 ? all : (uint64_t(1) << (leading - 64)) - 1;
+    return Lanes{{low, high}, 0, repeats, leading, per_repeat};
 }
 
 // The lanes of SetVectorMask. In counter mode the mask is a number of elements and the repeats do not count.
@@ -104,18 +113,26 @@ AIVOPS_EMU_INLINE Lanes by_register(uint32_t repeats) {
     const uint64_t low = ~core_register(AIVOPS_EMU_REGISTER_MASK_LOW);
     const uint64_t high = ~core_register(AIVOPS_EMU_REGISTER_MASK_HIGH);
     if (core_register(AIVOPS_EMU_REGISTER_MASK_MODE) != 0)
-        return Lanes{{0, 0}, static_cast<uint32_t>(low), 0};
-    return Lanes{{low, high}, 0, repeats};
+        return row(static_cast<int64_t>(low));
+    return Lanes{{low, high}, 0, repeats, 0, 0};
 }
 
-// The lanes of the forms with a mask of bits, or with a number of leading lanes; without isSetMask the register's.
-template <bool isSetMask>
-AIVOPS_EMU_INLINE Lanes lanes_of(const uint64_t mask[], uint32_t repeats) {
-    return isSetMask ? masked(mask, repeats) : by_register(repeats);
+// The lanes of the forms with a mask of bits, or with a number of leading lanes; without isSetMask the register's. A
+// repeat has as many lanes as elements of T.
+template <typename T, bool isSetMask, typename Mask>
+AIVOPS_EMU_INLINE Lanes lanes_of(Mask mask, uint32_t repeats) {
+    return isSetMask ? masked(mask, repeats, kLanesPerRepeat<T>) : by_register(repeats);
 }
-template <bool isSetMask>
-AIVOPS_EMU_INLINE Lanes lanes_of(uint64_t mask, uint32_t repeats) {
-    return isSetMask ? leading(mask, repeats) : by_register(repeats);
+
+// What a mask may be. One that selects nothing is harmless, and most likely not what was meant.
+AIVOPS_EMU_INLINE void check_mask(const char* name, const Lanes& lanes) {
+    if (__builtin_expect(lanes.asked > lanes.per_repeat, false))
+        fault(AIVOPS_EMU_MEMCHECK,
+              worded("%s: the mask is for %lld lanes, but a repeat of 256 bytes has %u, of %u bytes each; what is more "
+                     "takes more repeats",
+                     name, static_cast<long long>(lanes.asked), lanes.per_repeat, kRepeatBytes / lanes.per_repeat));
+    if (__builtin_expect(lanes.repeats != 0 && (lanes.mask[0] | lanes.mask[1]) == 0, false))
+        warn(AIVOPS_EMU_MEMCHECK, worded("%s: the mask selects no lane, so nothing is computed", name));
 }
 
 template <typename T>
@@ -213,6 +230,7 @@ template <typename Parameters>
 AIVOPS_EMU_INLINE void issue_vector(const char* name, void (*execute)(uint8_t*, const void*),
                                     const Parameters& parameters, const Ranges& ranges) {
     static_assert(sizeof(Parameters) <= 256, "the machine copies at most 256 bytes");
+    check_mask(name, parameters.lanes);
     AivEmuCompute compute{};
     compute.name = name;
     compute.pipe = AIVOPS_EMU_PIPE_V;

@@ -118,13 +118,13 @@ struct BinaryExpression {
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
                                 uint64_t mask[], const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {   \
         aivops_emulator::binary<aivops_emulator::name##Operation, T>(                                                  \
-            #name, dst, src0, src1, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);             \
+            #name, dst, src0, src1, aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), repeatParams);          \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
                                 uint64_t mask, const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {     \
         aivops_emulator::binary<aivops_emulator::name##Operation, T>(                                                  \
-            #name, dst, src0, src1, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);             \
+            #name, dst, src0, src1, aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), repeatParams);          \
     }
 
 #define AIVOPS_EMU_OPERATOR(symbol, name)                                                                              \

@@ -28,14 +28,14 @@ using ScalarOf = typename Identity<T>::Type;
                                 const aivops_emulator::ScalarOf<T>& scalarValue, uint64_t mask[],                      \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::operation##Operation, T>(                                              \
-            #name, dst, src, scalarValue, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);       \
+            #name, dst, src, scalarValue, aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), repeatParams);    \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src,                                  \
                                 const aivops_emulator::ScalarOf<T>& scalarValue, uint64_t mask,                        \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::operation##Operation, T>(                                              \
-            #name, dst, src, scalarValue, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);       \
+            #name, dst, src, scalarValue, aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), repeatParams);    \
     }
 
 namespace AscendC {

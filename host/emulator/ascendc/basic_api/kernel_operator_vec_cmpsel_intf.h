@@ -143,7 +143,7 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
             "Compare", {dst.address_.bufferAddr,                                                                       \
                         aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),        \
                         aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),        \
-                        aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), T(0), cmpMode, false});                \
+                        aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), T(0), cmpMode, false});             \
     }                                                                                                                  \
     template <typename T, typename U, bool isSetMask = true>                                                           \
     AIVOPS_EMU_INLINE void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar,    \
@@ -151,7 +151,7 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
                                          const UnaryRepeatParams& repeatParams) {                                      \
         const auto source = aivops_emulator::operand(src0, repeatParams.srcBlkStride, repeatParams.srcRepStride);      \
         aivops_emulator::compare<T>("CompareScalar", {dst.address_.bufferAddr, source, source,                         \
-                                                      aivops_emulator::lanes_of<isSetMask>(mask, repeatTime),          \
+                                                      aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime),       \
                                                       src1Scalar, cmpMode, true});                                     \
     }
 
@@ -165,7 +165,7 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
              selMask.address_.bufferAddr,                                                                              \
              aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),                   \
              aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),                   \
-             aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), T(0), false,                                      \
+             aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), T(0), false,                                   \
              selMode == SELMODE::VSEL_CMPMASK_SPR});                                                                   \
     }                                                                                                                  \
     template <typename T, typename U, bool isSetMask = true>                                                           \
@@ -175,7 +175,7 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
         const auto source = aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride);    \
         aivops_emulator::select<T>(                                                                                    \
             {aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),                      \
-             selMask.address_.bufferAddr, source, source, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime),      \
+             selMask.address_.bufferAddr, source, source, aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime),   \
              src1, true, selMode == SELMODE::VSEL_CMPMASK_SPR});                                                       \
     }
 

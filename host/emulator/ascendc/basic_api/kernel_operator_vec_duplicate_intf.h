@@ -45,7 +45,7 @@ AIVOPS_EMU_INLINE void Duplicate(const LocalTensor<T>& dst, const T& scalarValue
                                  const uint8_t dstRepeatStride) {
     static_assert(aivops_emulator::kHasRepeats<T>, "8-bit and 64-bit elements: the form with a count only");
     aivops_emulator::duplicate(aivops_emulator::operand(dst, dstBlockStride, dstRepeatStride),
-                               aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), scalarValue);
+                               aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), scalarValue);
 }
 
 template <typename T, bool isSetMask = true>
@@ -54,7 +54,7 @@ AIVOPS_EMU_INLINE void Duplicate(const LocalTensor<T>& dst, const T& scalarValue
                                  const uint8_t dstRepeatStride) {
     static_assert(aivops_emulator::kHasRepeats<T>, "8-bit and 64-bit elements: the form with a count only");
     aivops_emulator::duplicate(aivops_emulator::operand(dst, dstBlockStride, dstRepeatStride),
-                               aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), scalarValue);
+                               aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), scalarValue);
 }
 
 } // namespace AscendC

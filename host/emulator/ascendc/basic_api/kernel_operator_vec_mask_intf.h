@@ -30,7 +30,9 @@ AIVOPS_EMU_INLINE void SetVectorMask(int32_t length) {
     if constexpr (mode == MaskMode::COUNTER) {
         SetVectorMask<T, mode>(0, static_cast<uint64_t>(length));
     } else {
-        const aivops_emulator::Lanes lanes = aivops_emulator::leading(static_cast<uint64_t>(length), 1);
+        constexpr uint32_t per_repeat = sizeof(T) < 2 ? 128 : aivops_emulator::kLanesPerRepeat<T>;
+        const auto lanes = aivops_emulator::masked(static_cast<uint64_t>(length), 1, per_repeat);
+        aivops_emulator::check_mask("SetVectorMask", lanes);
         SetVectorMask<T, mode>(lanes.mask[1], lanes.mask[0]);
     }
 }

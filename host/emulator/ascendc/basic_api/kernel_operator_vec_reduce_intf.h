@@ -195,7 +195,7 @@ constexpr AscendC::ReduceOrder order_of(bool with_index) {
         aivops_emulator::reduce<T>(#name, aivops_emulator::Reduction::kind, dst,                                       \
                                    aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)),              \
                                    sharedTmpBuffer,                                                                    \
-                                   aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime),      \
+                                   aivops_emulator::lanes_of<T, isSetMask>(static_cast<uint64_t>(mask), repeatTime),   \
                                    aivops_emulator::order_of(calIndex));                                               \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
@@ -204,7 +204,7 @@ constexpr AscendC::ReduceOrder order_of(bool with_index) {
                                 const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false) {         \
         aivops_emulator::reduce<T>(#name, aivops_emulator::Reduction::kind, dst,                                       \
                                    aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)),              \
-                                   sharedTmpBuffer, aivops_emulator::lanes_of<isSetMask>(mask, repeatTime),            \
+                                   sharedTmpBuffer, aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime),         \
                                    aivops_emulator::order_of(calIndex));                                               \
     }
 
@@ -216,15 +216,15 @@ constexpr AscendC::ReduceOrder order_of(bool with_index) {
                                 const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {      \
         aivops_emulator::whole_reduce<T>(                                                                              \
             #name, aivops_emulator::Reduction::kind, dst, aivops_emulator::operand(src, srcBlkStride, srcRepStride),   \
-            aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime), dstRepStride, order);       \
+            aivops_emulator::lanes_of<T, isSetMask>(static_cast<uint64_t>(mask), repeatTime), dstRepStride, order);    \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],           \
                                 const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,      \
                                 const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {      \
-        aivops_emulator::whole_reduce<T>(#name, aivops_emulator::Reduction::kind, dst,                                 \
-                                         aivops_emulator::operand(src, srcBlkStride, srcRepStride),                    \
-                                         aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), dstRepStride, order); \
+        aivops_emulator::whole_reduce<T>(                                                                              \
+            #name, aivops_emulator::Reduction::kind, dst, aivops_emulator::operand(src, srcBlkStride, srcRepStride),   \
+            aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), dstRepStride, order);                           \
     }
 
 namespace AscendC {
@@ -247,7 +247,7 @@ AIVOPS_EMU_INLINE void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>
                                  const int32_t srcRepStride) {
     aivops_emulator::reduce<T>("ReduceSum", aivops_emulator::Reduction::sum, dst,
                                aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)), sharedTmpBuffer,
-                               aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime),
+                               aivops_emulator::lanes_of<T, isSetMask>(static_cast<uint64_t>(mask), repeatTime),
                                ReduceOrder::ORDER_ONLY_VALUE);
 }
 
@@ -257,7 +257,8 @@ AIVOPS_EMU_INLINE void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>
                                  const int32_t srcRepStride) {
     aivops_emulator::reduce<T>("ReduceSum", aivops_emulator::Reduction::sum, dst,
                                aivops_emulator::operand(src, 1, static_cast<uint32_t>(srcRepStride)), sharedTmpBuffer,
-                               aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), ReduceOrder::ORDER_ONLY_VALUE);
+                               aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime),
+                               ReduceOrder::ORDER_ONLY_VALUE);
 }
 
 template <typename T, bool isSetMask = true>
@@ -266,7 +267,7 @@ AIVOPS_EMU_INLINE void WholeReduceSum(const LocalTensor<T>& dst, const LocalTens
                                       const int32_t srcRepStride) {
     aivops_emulator::whole_reduce<T>("WholeReduceSum", aivops_emulator::Reduction::sum, dst,
                                      aivops_emulator::operand(src, srcBlkStride, srcRepStride),
-                                     aivops_emulator::lanes_of<isSetMask>(static_cast<uint64_t>(mask), repeatTime),
+                                     aivops_emulator::lanes_of<T, isSetMask>(static_cast<uint64_t>(mask), repeatTime),
                                      dstRepStride, ReduceOrder::ORDER_ONLY_VALUE);
 }
 
@@ -276,7 +277,7 @@ AIVOPS_EMU_INLINE void WholeReduceSum(const LocalTensor<T>& dst, const LocalTens
                                       const int32_t srcRepStride) {
     aivops_emulator::whole_reduce<T>("WholeReduceSum", aivops_emulator::Reduction::sum, dst,
                                      aivops_emulator::operand(src, srcBlkStride, srcRepStride),
-                                     aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), dstRepStride,
+                                     aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), dstRepStride,
                                      ReduceOrder::ORDER_ONLY_VALUE);
 }
 

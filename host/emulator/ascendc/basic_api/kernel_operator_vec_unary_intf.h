@@ -108,13 +108,13 @@ struct NotOperation {
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[],                 \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::name##Operation, T>(                                                   \
-            #name, dst, src, T(0), aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);              \
+            #name, dst, src, T(0), aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), repeatParams);           \
     }                                                                                                                  \
     template <typename T, bool isSetMask = true>                                                                       \
     AIVOPS_EMU_INLINE void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask,                   \
                                 const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                     \
         aivops_emulator::unary<aivops_emulator::name##Operation, T>(                                                   \
-            #name, dst, src, T(0), aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), repeatParams);              \
+            #name, dst, src, T(0), aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), repeatParams);           \
     }
 
 namespace AscendC {

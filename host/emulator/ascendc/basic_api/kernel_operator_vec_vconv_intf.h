@@ -34,8 +34,11 @@ struct CastParameters {
     bool saturate;
 };
 
+// The type that says how many lanes a repeat has.
 template <typename To, typename From>
-constexpr uint32_t kCastLanes = kRepeatBytes / (sizeof(To) > sizeof(From) ? sizeof(To) : sizeof(From));
+using WiderOf = std::conditional_t<(sizeof(To) > sizeof(From)), To, From>;
+template <typename To, typename From>
+constexpr uint32_t kCastLanes = kLanesPerRepeat<WiderOf<To, From>>;
 
 template <typename To, typename From>
 void execute_cast(uint8_t* ub, const void* parameters) {
@@ -78,7 +81,8 @@ AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src
                             const uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
     aivops_emulator::cast<T, U>(aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
                                 aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
-                                aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), roundMode);
+                                aivops_emulator::lanes_of<aivops_emulator::WiderOf<T, U>, isSetMask>(mask, repeatTime),
+                                roundMode);
 }
 
 template <typename T, typename U, bool isSetMask = true>
@@ -86,7 +90,8 @@ AIVOPS_EMU_INLINE void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src
                             const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
     aivops_emulator::cast<T, U>(aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),
                                 aivops_emulator::operand(src, repeatParams.srcBlkStride, repeatParams.srcRepStride),
-                                aivops_emulator::lanes_of<isSetMask>(mask, repeatTime), roundMode);
+                                aivops_emulator::lanes_of<aivops_emulator::WiderOf<T, U>, isSetMask>(mask, repeatTime),
+                                roundMode);
 }
 
 } // namespace AscendC
