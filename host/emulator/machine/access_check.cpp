@@ -5,8 +5,10 @@
 #include "late_pipes.h"
 #include "report.h"
 #include "report_file.h"
+#include "schedule.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace aivops::machine {
 
@@ -149,15 +151,44 @@ void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t b
     }
 }
 
-void track_read(Block& block, const GmTouch& touch, uint8_t* content) {
-    if (watches_gm(block)) {
-        check_races(block, block.races->gm_read(touch, content));
+bool track_read(Block& block, const GmTouch& touch, uint8_t* content) {
+    if (!watches_gm(block)) {
+        return false;
     }
+    check_races(block, block.races->gm_read(touch, content));
+    return touch.small && block.races->kept_back();
 }
 
 void track_line(Block& block, const GmTouch& touch) {
     if (watches_gm(block)) {
         check_races(block, block.races->line_store(touch));
+    }
+}
+
+void track_cleaning(Block& block, const std::vector<Address>& lines) {
+    if (lines.empty() || block.races == nullptr) {
+        return;
+    }
+    block.races->begin(Lane::kScalar, block.races->issue());
+    for (const Address line : lines) {
+        block.races->clean(line);
+    }
+    schedule().note_write();
+}
+
+// Allocations begin and end at multiples of a line, so a whole one may always be read.
+void track_fill(Block& block, Address gm, uint64_t bytes) {
+    constexpr Address kLine = ScalarCache::kLine;
+    for (Address line = gm / kLine * kLine; line < gm + bytes; line += kLine) {
+        if (block.cache.holds(line)) {
+            continue;
+        }
+        uint8_t content[kLine];
+        std::memcpy(content, reinterpret_cast<const void*>(line), kLine);
+        if (watches_gm(block)) {
+            block.races->oldest_line(line, content);
+        }
+        block.cache.fill(line, content);
     }
 }
 

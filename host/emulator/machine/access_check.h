@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace aivops::machine {
 
@@ -45,12 +46,17 @@ void check_races(Block& block, const std::optional<Race>& race);
 /// The scalar unit does something itself, at a place that a sweep may hold back.
 void track_scalar(Block& block, const void* place);
 void track_ub(Block& block, Lane lane, const char* name, uint64_t ub, uint64_t bytes, bool write, const void* place);
-/// `content` is what was read; it may become what was there before.
-void track_read(Block& block, const GmTouch& touch, uint8_t* content);
+/// `content` is what was read; it may become what was there before. Whether the data cache of another core keeps back
+/// what the read would have found.
+bool track_read(Block& block, const GmTouch& touch, uint8_t* content);
 /// Before the write. `content` is what is written; nullptr for one that depends on what is there.
 void track_write(Block& block, const GmTouch& touch, const uint8_t* content);
 /// A store into a line of the data cache.
 void track_line(Block& block, const GmTouch& touch);
+/// The data cache writes back what the scalar unit has stored to these lines.
+void track_cleaning(Block& block, const std::vector<Address>& lines);
+/// Lines that a load brings to the data cache.
+void track_fill(Block& block, Address gm, uint64_t bytes);
 /// A read and a write in one.
 void track_atomic(Block& block, const GmTouch& touch);
 /// A flag that is set to the value it has says nothing.

@@ -108,6 +108,7 @@ Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content, bool
             continue;
         }
         last_ = index;
+        poll.kept_back = false;
         if (std::memcmp(poll.content.data(), content, bytes) == 0) {
             ++unchanged_;
             return Seen::kUnchanged;
@@ -120,6 +121,7 @@ Polls::Seen Polls::observe(Address gm, uint32_t bytes, const void* content, bool
     poll.gm = gm;
     poll.bytes = bytes;
     poll.by_pointer = by_pointer;
+    poll.kept_back = false;
     std::memcpy(poll.content.data(), content, bytes);
     last_ = next_;
     next_ = (next_ + 1) % kKept;
@@ -157,11 +159,15 @@ bool Polls::any_changed() const {
     }
     for (uint32_t index = 0; index < count_; ++index) {
         const Poll& poll = polls_[index];
-        if (!equal_words(reinterpret_cast<const void*>(poll.gm), poll.content.data(), poll.bytes)) {
+        if (!poll.kept_back && !equal_words(reinterpret_cast<const void*>(poll.gm), poll.content.data(), poll.bytes)) {
             return true;
         }
     }
     return false;
+}
+
+bool Polls::any_kept_back() const {
+    return std::any_of(polls_.begin(), polls_.begin() + count_, [](const Poll& poll) { return poll.kept_back; });
 }
 
 Polls::Piece Polls::latest() const {

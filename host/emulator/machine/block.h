@@ -81,6 +81,9 @@ class Polls {
     bool repeats(Address gm, uint64_t bytes);
     bool any_changed() const;
     uint32_t unchanged() const { return unchanged_; }
+    /// What was read last has changed, and a data cache keeps that back.
+    void note_kept_back() { polls_[last_].kept_back = true; }
+    bool any_kept_back() const;
     /// What was polled last; no bytes when nothing was.
     struct Piece {
         Address gm = 0;
@@ -97,6 +100,7 @@ class Polls {
         Address gm;
         uint32_t bytes;
         bool by_pointer;
+        bool kept_back; // so memory does not hold what the block finds
         std::array<uint8_t, kSmallBytes> content;
     };
     static constexpr uint32_t kKept = 64;

@@ -241,7 +241,7 @@ void issue_late(Block& block, const AivEmuCopy& copy, const void* place) {
             check_ub(block, copy.name, ub, bytes, copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             check_padding(block, copy, check_gm(block, copy.name, "reads", gm_row(copy, row), copy.block_bytes, place),
                           gm_row(copy, row), place);
-            check_cache(block, block.cache.copied(gm_row(copy, row), copy.block_bytes), place);
+            check_cache(block, block.cache.missed_by_load(gm_row(copy, row), copy.block_bytes), place);
             block.core->valid.set(static_cast<uint32_t>(ub), static_cast<uint32_t>(bytes));
             break;
         }
@@ -250,6 +250,7 @@ void issue_late(Block& block, const AivEmuCopy& copy, const void* place) {
                      copy.compact != 0 && row != 0 ? 1 : kUnit, place);
             check_padding(block, copy, check_gm(block, copy.name, "writes", gm_row(copy, row), copy.block_bytes, place),
                           gm_row(copy, row), place);
+            check_cache(block, block.cache.lost_under_line(gm_row(copy, row), copy.block_bytes), place);
             break;
         default: {
             const auto [from, to] = rows_within_ub(copy, row);

@@ -26,6 +26,12 @@ void FlagHistory::write(Write write, uint32_t mask, const Content& content) {
             latest_[byte] = content[byte];
         }
     }
+    if (write.kept && !writes_.empty() && writes_.back().kept && writes_.back().actor == write.actor) {
+        write.before = writes_.back().before;
+        write.released = std::move(writes_.back().released);
+        writes_.back() = std::move(write);
+        return;
+    }
     writes_.push_back(std::move(write));
     // What every reader has left behind, but for the write that led to what it found.
     uint64_t needed = writes_.size() > kKept ? latest() - kKept : first_;
@@ -38,6 +44,19 @@ void FlagHistory::write(Write write, uint32_t mask, const Content& content) {
     while (first_ < needed) {
         writes_.pop_front();
         ++first_;
+    }
+}
+
+uint64_t FlagHistory::latest_shown_to(uint32_t scalar_actor) const {
+    const auto kept = std::find_if(writes_.begin(), writes_.end(), [scalar_actor](const Write& write) {
+        return write.kept && write.actor != scalar_actor;
+    });
+    return first_ + static_cast<uint64_t>(kept - writes_.begin());
+}
+
+void FlagHistory::clean(uint32_t scalar_actor) {
+    for (Write& write : writes_) {
+        write.kept = write.kept && write.actor != scalar_actor;
     }
 }
 

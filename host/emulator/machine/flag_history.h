@@ -33,6 +33,7 @@ class FlagHistory {
         uint32_t epoch;
         Content before;    // of the whole granule
         Releases released; // until then
+        bool kept;         // in the data cache of its core, where no other finds it
     };
 
     // The latest look of one block of a device at the flag.
@@ -55,6 +56,10 @@ class FlagHistory {
     /// The write that has led to a state, or away from it; nullptr where that is forgotten, or has not come.
     const Write* before(uint64_t state) const { return state > first_ ? at(state - 1) : nullptr; }
     const Write* after(uint64_t state) const { return at(state); }
+    /// The latest that is not kept in the data cache of another core than the one whose scalar unit that actor is.
+    uint64_t latest_shown_to(uint32_t scalar_actor) const;
+    /// What that scalar unit has stored is in memory.
+    void clean(uint32_t scalar_actor);
     /// What the granule holds in a state that is over.
     const Content& content(uint64_t state) const { return at(state)->before; }
 
@@ -79,7 +84,8 @@ class FlagHistory {
     const Reader* reader(const AccessOrigin& origin) const;
     void look(Reader reader);
 
-    /// Before a write of `content` to the bytes of `mask` of the granule, which is what `now` says.
+    /// Before a write of `content` to the bytes of `mask` of the granule, which is what `now` says. What a data cache
+    /// keeps is one state, however often it is stored to.
     void write(Write write, uint32_t mask, const Content& content);
     /// What others than kernels have written, or what is not known in advance, ends the history.
     void forget();

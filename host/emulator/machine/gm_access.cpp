@@ -86,8 +86,12 @@ void read_small(Block& block, GmTouch touch, uint32_t owner, uint8_t* to) {
         touch.again = block.polls.has(touch.gm, bytes);
     }
     read_gm(block, to, touch.gm, bytes);
-    track_read(block, touch, to);
+    const bool kept_back = track_read(block, touch, to);
     Polls::Seen seen = block.polls.observe(touch.gm, bytes, to);
+    if (kept_back) {
+        block.polls.note_kept_back();
+        block.writes_seen = schedule().writes();
+    }
     if (seen == Polls::Seen::kFirst) {
         count_read(block, owner, bytes, true);
         block.run->note_progress(*block.device);

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 namespace aivops::machine {
@@ -29,6 +29,7 @@ constexpr uint32_t kGranule = FlagHistory::kGranule;
 constexpr uint64_t kLine = ScalarCache::kLine;
 constexpr size_t kKeptAccesses = 64; // per granule
 constexpr uint32_t kFindsOnce = 2;   // waits of one launch that may find the same old state
+constexpr uint32_t kNotYet = ~0u;    // an epoch that nobody knows of
 
 // The bytes of a granule that an access touches, one bit each.
 uint32_t mask_of(Address granule, Address begin, Address end) {
@@ -70,13 +71,15 @@ struct GmDone {
     uint32_t mask = 0; // of each granule
     Update update = kNoUpdate;
     bool small = false;
+    uint32_t seen_from = 0;     // of a write: the epoch in which it has come to memory
     std::shared_ptr<Look> look; // of a small read
     std::shared_ptr<const StalePoll> stale;
 
     // Of one instruction the rest is the same.
     bool operator==(const GmDone& other) const {
         return actor == other.actor && epoch == other.epoch && mask == other.mask &&
-               access.write == other.access.write && look == other.look && stale == other.stale;
+               access.write == other.access.write && seen_from == other.seen_from && look == other.look &&
+               stale == other.stale;
     }
 };
 
@@ -90,9 +93,10 @@ struct Shadow {
         Access access;
         uint32_t actor;
         uint32_t epoch;
+        uint32_t seen_from; // the epoch in which it was written back
     };
     // By line number: the latest stores of scalar units through their caches, one per core.
-    std::unordered_map<Address, std::vector<LineStore>> lines;
+    std::map<Address, std::vector<LineStore>> lines;
     // By line number, what is known of lines that kernels clean without having loaded or stored there, except through
     // pointers of their own; of all of them together; and what cleaning of whole caches has told.
     std::map<Address, LineContent> pointed_at;
@@ -237,6 +241,31 @@ Race taken_back(Address flag, uint32_t value, const Access& write, const Access&
             write.place, poll, AIVOPS_EMU_SYNCCHECK};
 }
 
+// A store that whoever comes after it need not find.
+Race not_cleaned(Address at, const Access& store, const Access& behind) {
+    return {"a store that is not cleaned from its core's data cache: " + describe(store) + ", at " +
+                describe_address(at) + "; then " + describe(behind) +
+                (behind.write ? ", which the line is written back over some time"
+                              : ", which finds what memory held before") +
+                "; call DataCacheCleanAndInvalid behind the store, before the flag, barrier or SyncAll that orders "
+                "the two",
+            behind.place, store};
+}
+
+Race shared_line(Address line, const Access& first, const Access& second) {
+    return {"two cores have written to one cache line, " + describe_address(line) + " and the " +
+                std::to_string(kLine) + " bytes from there: " + describe(first) + "; then " + describe(second) +
+                "; a data cache writes back the whole line, and one of the values is lost; keep what different "
+                "cores write in different lines where one of them stores through its data cache",
+            second.place, first};
+}
+
+Knowledge with_epoch(const Knowledge& known, uint32_t actor, uint32_t epoch) {
+    auto more = std::make_shared<std::vector<uint32_t>>(*known);
+    (*more)[actor] = std::max((*more)[actor], epoch);
+    return more;
+}
+
 bool same_bytes(Address gm, uint64_t bytes, const uint8_t* content) {
     return content != nullptr && std::memcmp(reinterpret_cast<const void*>(gm), content, bytes) == 0;
 }
@@ -270,6 +299,9 @@ void BlockRaces::look_at(GmCell& cell, Address granule, const GmTouch& touch, ui
             state = std::max(state, touch.again || mine->times == kFindsOnce ? mine->state + 1 : mine->state);
         }
         state = std::min(state, history.latest());
+        const uint64_t shown = history.latest_shown_to(actor(Lane::kScalar));
+        look->kept_back = look->kept_back || shown < state;
+        state = std::min(state, shown);
     }
     const bool is_flag = cell.polled_at != nullptr && granule == touch.gm / kGranule;
     look->outdated = look->outdated || state != history.latest();
@@ -322,15 +354,22 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
     for_each_run(touch, [&](Address run_begin, Address run_end, uint32_t mask) {
         all.accesses.change(run_begin, run_end, [&](Address granule, std::vector<GmDone>& accesses) {
             for (const GmDone& other : accesses) {
-                if (!other.access.write || (other.mask & mask) == 0 || knows(touch.lane, other.actor, other.epoch)) {
+                const bool ordered = knows(touch.lane, other.actor, other.epoch);
+                // A scalar unit finds its own stores in its cache; of its core's copies the cache itself knows.
+                const bool seen =
+                    other.actor == actor(Lane::kScalar) || knows(touch.lane, other.actor, other.seen_from);
+                if (!other.access.write || (other.mask & mask) == 0 || (ordered && seen)) {
                     continue;
                 }
                 const bool flag = touch.small && other.small;
                 const Address at = std::max(touch.gm, granule * kGranule);
+                auto found = [&] {
+                    return ordered ? not_cleaned(at, other.access, now) : race_of(other, now, stale_, at, other.access);
+                };
                 if (!flag && !race) {
-                    race = race_of(other, now, stale_, at, other.access);
+                    race = found();
                 } else if (flag && !is_polled(granule) && !look->suspect) {
-                    look->suspect = race_of(other, now, stale_, at, other.access);
+                    look->suspect = found();
                     look->suspect_at = granule;
                 }
             }
@@ -350,8 +389,8 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
                 return !other.access.write && (other.mask & ~mask) == 0 &&
                        (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
             });
-            keep(accesses,
-                 {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, kNoUpdate, touch.small, look, stale_});
+            keep(accesses, {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, kNoUpdate, touch.small, 0,
+                            look, stale_});
         });
     });
     if (look && look->suspect) {
@@ -415,6 +454,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
         last_scalar_store_ = epoch(Lane::kScalar);
     }
     std::optional<Race> race = leave_polls(now_issue_);
+    race = race ? race : overwrites_line(touch, now);
     for_each_run(touch, [&](Address run_begin, Address run_end, uint32_t mask) {
         all.accesses.change(run_begin, run_end, [&](Address granule, std::vector<GmDone>& accesses) {
             const Address at = std::max(touch.gm, granule * kGranule);
@@ -452,7 +492,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
                        (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
             });
             keep(accesses, {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, touch.update, touch.small,
-                            nullptr, stale_});
+                            touch.cached ? kNotYet : epoch(touch.lane), nullptr, stale_});
         });
         if (!touch.small) {
             for (auto flag = all.flags.lower_bound(run_begin); flag != all.flags.end() && flag->first < run_end;
@@ -470,34 +510,118 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
             if (is_first && word_at(written, touch.gm, touch.bytes) == 0 && !race) {
                 race = take_back(cell, touch, now);
             }
-            cell.history.write(
-                {now, launch_.number, actor(touch.lane), epoch(touch.lane), content_of(run_begin), cell.released}, mask,
-                written);
+            cell.history.write({now, launch_.number, actor(touch.lane), epoch(touch.lane), content_of(run_begin),
+                                cell.released, touch.cached},
+                               mask, written);
         }
         release(cell.released, mask, known, touch.update != kNoUpdate);
     });
     return race;
 }
 
+// A write past the data caches, to a line that one of another core still has to write back.
+std::optional<Race> BlockRaces::overwrites_line(const GmTouch& touch, const Access& now) const {
+    const Shadow& all = shadow();
+    for (auto line = all.lines.lower_bound(touch.gm / kLine);
+         line != all.lines.end() && line->first * kLine < touch.gm + touch.bytes; ++line) {
+        for (const Shadow::LineStore& store : line->second) {
+            if (store.actor == actor(Lane::kScalar) || knows(touch.lane, store.actor, store.seen_from)) {
+                continue;
+            }
+            return knows(touch.lane, store.actor, store.epoch) ? not_cleaned(line->first * kLine, store.access, now)
+                                                               : shared_line(line->first * kLine, store.access, now);
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<Race> BlockRaces::line_store(const GmTouch& touch) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     const Access now{touch.name, origin_, touch.place, true, launch_};
-    std::vector<Shadow::LineStore>& stores = all.lines[touch.gm / kLine];
     const uint32_t scalar = actor(Lane::kScalar);
-    for (const Shadow::LineStore& other : stores) {
-        if (other.actor != scalar && !knows(Lane::kScalar, other.actor, other.epoch)) {
-            return Race{"two cores have stored to one cache line, " + describe_address(touch.gm / kLine * kLine) +
-                            " and the " + std::to_string(kLine) + " bytes from there: " + describe(other.access) +
-                            "; then " + describe(now) +
-                            "; each core writes back the whole line, and one of the values is lost; keep what "
-                            "different cores store in different lines",
-                        touch.place, other.access};
+    std::vector<Shadow::LineStore>& stores = all.lines[touch.gm / kLine];
+    std::erase_if(stores, [&](const Shadow::LineStore& other) { return other.actor == scalar; });
+    stores.push_back({now, scalar, epoch(Lane::kScalar), kNotYet});
+    // Others may have written there past their caches, and the line may be older than that. Writes to these very bytes
+    // are for gm_write to judge.
+    std::vector<GmDone> there;
+    for_each_run(touch, [&](Address run_begin, Address run_end, uint32_t mask) {
+        all.accesses.visit(run_begin, run_end, [&](Address, const std::vector<GmDone>& accesses) {
+            std::copy_if(accesses.begin(), accesses.end(), std::back_inserter(there),
+                         [mask](const GmDone& done) { return (done.mask & mask) != 0; });
+        });
+    });
+    std::optional<Race> race;
+    const Address line = touch.gm / kLine * kLine;
+    all.accesses.visit(line / kGranule, (line + kLine) / kGranule, [&](Address, const std::vector<GmDone>& accesses) {
+        for (const GmDone& other : accesses) {
+            const bool of_this_core = other.actor >= first_actor_ && other.actor < first_actor_ + kLanes;
+            const bool same_bytes = std::any_of(there.begin(), there.end(), [&](const GmDone& done) {
+                return done.actor == other.actor && done.epoch == other.epoch;
+            });
+            if (!race && other.access.write && !of_this_core && !same_bytes &&
+                !knows(Lane::kScalar, other.actor, other.epoch)) {
+                race = shared_line(line, other.access, now);
+            }
+        }
+    });
+    return race;
+}
+
+void BlockRaces::clean(Address line) {
+    Shadow& all = shadow();
+    std::lock_guard lock(all.mutex);
+    const uint32_t scalar = actor(Lane::kScalar);
+    const auto stores = all.lines.find(line / kLine);
+    if (stores == all.lines.end()) {
+        return;
+    }
+    const uint32_t now = epoch(Lane::kScalar);
+    for (Shadow::LineStore& store : stores->second) {
+        if (store.actor == scalar) {
+            store.seen_from = now;
         }
     }
-    std::erase_if(stores, [&](const Shadow::LineStore& other) { return other.actor == scalar; });
-    stores.push_back({now, scalar, epoch(Lane::kScalar)});
-    return std::nullopt;
+    auto come_to_memory = [&](GmDone& done) {
+        if (done.actor == scalar && done.seen_from == kNotYet) {
+            done.seen_from = now;
+        }
+    };
+    for (Address granule = line / kGranule; granule < (line + kLine) / kGranule; ++granule) {
+        if (all.accesses.holds(granule)) {
+            all.accesses.change(granule, granule + 1, [&](Address, std::vector<GmDone>& accesses) {
+                std::for_each(accesses.begin(), accesses.end(), come_to_memory);
+            });
+        }
+        const auto flag = all.flags.find(granule);
+        if (flag == all.flags.end()) {
+            continue;
+        }
+        flag->second.history.clean(scalar);
+        // Whoever finds what was stored comes after its cleaning.
+        for (Release& release : flag->second.released) {
+            release.knowledge = with_epoch(release.knowledge, scalar, now);
+        }
+    }
+}
+
+void BlockRaces::oldest_line(Address line, uint8_t* content) const {
+    const Shadow& all = shadow();
+    std::lock_guard lock(shadow().mutex);
+    for (Address at = line; at < line + kLine; at += kGranule) {
+        const auto flag = all.flags.find(at / kGranule);
+        if (flag == all.flags.end() || !flag->second.history.holds(content_of(at / kGranule))) {
+            continue;
+        }
+        const FlagHistory& history = flag->second.history;
+        const uint64_t oldest = std::min(
+            history.oldest_visible([&](uint32_t actor, uint32_t epoch) { return knows(Lane::kScalar, actor, epoch); }),
+            history.latest_shown_to(actor(Lane::kScalar)));
+        if (oldest != history.latest()) {
+            std::memcpy(content + (at - line), history.content(oldest).data(), kGranule);
+        }
+    }
 }
 
 bool BlockRaces::publish_line(Address line) {
@@ -586,7 +710,7 @@ std::optional<Race> BlockRaces::unanswered_look() {
 void forget_accesses(const Range& range) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    std::erase_if(all.lines, [&](const auto& line) { return range.contains(line.first * kLine, 1); });
+    all.lines.erase(all.lines.lower_bound(range.begin / kLine), all.lines.lower_bound((range.end - 1) / kLine + 1));
     std::erase_if(all.pointed_at, [&](const auto& line) { return range.contains(line.first * kLine, 1); });
     const Address begin = range.begin / kGranule;
     const Address end = (range.end - 1) / kGranule + 1;
@@ -603,7 +727,17 @@ std::string describe_writer(Address gm) {
     }
     const FlagHistory& history = found->second.history;
     const FlagHistory::Write* write = history.before(history.latest());
-    return write != nullptr ? describe(write->access) : std::string();
+    if (write == nullptr) {
+        return {};
+    }
+    return describe(write->access) + (write->kept ? ", and never cleaned from its core's data cache: call "
+                                                    "DataCacheCleanAndInvalid behind the store"
+                                                  : "");
+}
+
+bool is_flag(Address gm) {
+    std::lock_guard lock(shadow().mutex);
+    return is_polled(gm / kGranule);
 }
 
 std::optional<std::string> note_poll(Address gm, uint64_t bytes, const void* place) {

@@ -193,8 +193,8 @@ void KernelRun::resume(Device& device, Core& core, const AivEmuTable& table, int
 }
 
 bool KernelRun::sees_change(const Block& block) const {
-    const bool may_look =
-        block.polls_large ? block.writes_seen != schedule().writes() : block.polls.unchanged() < kEagerRereads;
+    const bool may_look = block.polls_large || block.polls.any_kept_back() ? block.writes_seen != schedule().writes()
+                                                                           : block.polls.unchanged() < kEagerRereads;
     return may_look || block.polls.any_changed();
 }
 
@@ -247,6 +247,7 @@ uint32_t KernelRun::number_of_place(const void* place) {
 
 void KernelRun::leave_core(Device& device, size_t index) {
     if (const std::unique_ptr<BlockRaces>& races = resident_[index]->races) {
+        track_cleaning(resident_[index]->block, resident_[index]->block.cache.dirty_lines());
         races->gather_done(told_at_end_);
     }
     if (tracing()) {

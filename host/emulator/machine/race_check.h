@@ -68,6 +68,7 @@ struct Look {
     bool repeated = false;  // later in the same block
     bool over = false;      // the block has ended
     bool outdated = false;  // it got what was there before a write that nothing orders with it
+    bool kept_back = false; // it got what was there before a store that the data cache of another core keeps
     std::optional<Race> suspect;
     Address suspect_at = 0; // granule
     // As a look at a flag.
@@ -102,7 +103,8 @@ struct GmTouch {
     const char* name;
     const void* place;
     Update update = kNoUpdate;
-    bool again = false; // the block has read this before, and done nothing since that others can see
+    bool again = false;  // the block has read this before, and done nothing since that others can see
+    bool cached = false; // a store that stays in the data cache until its line is cleaned
 };
 
 /// The clocks of one block, and what happened to its unified buffer.
@@ -136,12 +138,19 @@ class BlockRaces {
     /// `content` is what was read; nullptr for a read that is part of a change. A small piece may still be as it was
     /// before writes that nothing orders with the read: it becomes the oldest that the block may find.
     std::optional<Race> gm_read(const GmTouch& touch, uint8_t* content);
+    /// Whether the latest small read would have found what the data cache of another core keeps back.
+    bool kept_back() const { return look_ != nullptr && look_->kept_back; }
     /// A small read has come to UB.
     void looked_into(uint32_t ub, uint32_t bytes);
     /// Before the bytes change. `content` is what they change to, nullptr where that is not known.
     std::optional<Race> gm_write(const GmTouch& touch, const uint8_t* content);
-    /// A store through the data cache, which is written back in whole lines.
+    /// Before a store through the data cache, which is written back in whole lines.
     std::optional<Race> line_store(const GmTouch& touch);
+    /// The data cache writes a line back, as what the scalar unit has begun: what it has stored there is seen from now
+    /// on by whoever comes after this.
+    void clean(Address line);
+    /// What the data cache may have taken as the content of a line, instead of what memory holds now: the oldest.
+    void oldest_line(Address line, uint8_t* content) const;
     // What the kernel does through pointers of its own shows when it cleans the line, or the whole cache. Stores of its
     // own are told to others then, and it learns what others have told. `publish_line` says whether the line has
     // changed.
@@ -197,6 +206,7 @@ class BlockRaces {
                  const std::shared_ptr<Look>& look, Knowledge& acquired);
     std::optional<Race> take_back(struct GmCell& cell, const GmTouch& touch, const Access& now);
     std::optional<Race> leave_polls(uint32_t issue);
+    std::optional<Race> overwrites_line(const GmTouch& touch, const Access& now) const;
 
     const uint32_t first_actor_;
     const uint32_t granules_; // of UB
@@ -225,8 +235,10 @@ class BlockRaces {
 /// Forgets what happened to memory that is allocated anew or freed.
 void forget_accesses(const Range& range);
 
-/// Who wrote a flag last, as far as that is tracked.
+/// Who wrote a flag last, as far as that is tracked, and whether the writer's data cache still keeps it.
 std::string describe_writer(Address gm);
+/// Whether somebody polls this piece of GM.
+bool is_flag(Address gm);
 /// A poll of this piece of GM: it is a flag from now on. Text when the flag has been set to the value that it had.
 std::optional<std::string> note_poll(Address gm, uint64_t bytes, const void* place);
 /// A flag is about to be written. Text when it is known to be one and gets the value that it has.

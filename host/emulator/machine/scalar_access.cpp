@@ -15,6 +15,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <optional>
+#include <vector>
 
 namespace aivops::machine {
 namespace {
@@ -26,20 +28,54 @@ void note_visible(Block& block) {
 }
 
 void load(Block& block, const char* name, const void* gm, void* value, uint32_t bytes, const void* place) {
-    InMachine inside(block);
     const Address address = reinterpret_cast<Address>(gm);
     uint32_t owner = checking() ? check_gm(block, name, "reads", address, bytes, place) : owner_of(address);
     track_scalar(block, place);
     read_small(block, {Lane::kScalar, address, bytes, true, name, place}, owner, static_cast<uint8_t*>(value));
 }
 
-void store(Block& block, const char* name, void* gm, const void* value, uint32_t bytes, const void* place) {
-    InMachine inside(block);
+// The data cache takes the line, unless it has it, and keeps what is stored.
+void store_to_line(Block& block, const GmTouch& touch, const void* value) {
+    if (const std::optional<Address> stale = block.cache.stale_line(touch.gm)) {
+        check_cache(block, ScalarCache::describe_stale(*stale), touch.place);
+    }
+    track_fill(block, touch.gm, touch.bytes);
+    track_line(block, touch);
+    block.cache.store(touch.gm, value, static_cast<uint32_t>(touch.bytes));
+}
+
+// Whether a load finds its line in the data cache as it was before memory changed. A flag may be looked at once like
+// that: whoever waits looks on, and has to drop the line then.
+bool finds_stale_line(Block& block, Address gm, void* value, uint32_t bytes, const void* place) {
+    if (block.cache.empty()) {
+        return false;
+    }
+    check_gm(block, "scalar load", "reads", gm, bytes, place);
+    const std::optional<Address> stale = block.cache.stale(gm, bytes);
+    if (!stale) {
+        return false;
+    }
+    if (is_flag(gm) && block.cache.find_once(gm, value, bytes)) {
+        return true;
+    }
+    check_cache(block, ScalarCache::describe_stale(*stale), place);
+    return false;
+}
+
+void store(Block& block, const char* name, void* gm, const void* value, uint32_t bytes, bool cached,
+           const void* place) {
     const Address address = reinterpret_cast<Address>(gm);
     const int64_t began_ns = trace_clock();
     uint32_t owner = checking() ? check_gm(block, name, "writes", address, bytes, place) : owner_of(address);
     track_scalar(block, place);
-    track_write(block, {Lane::kScalar, address, bytes, true, name, place}, static_cast<const uint8_t*>(value));
+    GmTouch touch{Lane::kScalar, address, bytes, true, name, place};
+    touch.cached = cached;
+    if (block.races != nullptr && cached) {
+        store_to_line(block, touch, value);
+    } else if (block.races != nullptr) {
+        check_cache(block, block.cache.lost_under_line(address, bytes), place);
+    }
+    track_write(block, touch, static_cast<const uint8_t*>(value));
     note_visible(block);
     block.lazy_loads.settle_all();
     {
@@ -52,6 +88,14 @@ void store(Block& block, const char* name, void* gm, const void* value, uint32_t
         trace_copy(block, name, true, owner, bytes, began_ns);
     }
     after_write(block, address);
+}
+
+// What a cleaning writes back.
+std::vector<Address> dirty_lines(const Block& block, Address gm, bool entire) {
+    if (entire) {
+        return block.cache.dirty_lines();
+    }
+    return block.cache.dirty(gm) ? std::vector{gm / ScalarCache::kLine * ScalarCache::kLine} : std::vector<Address>();
 }
 
 // A block that may have stored through pointers of its own tells others what it knows, lets them run, and learns.
@@ -130,30 +174,34 @@ void look_anywhere(Block& block, const void* place) {
 
 } // namespace
 
-void gm_load(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
-    load(block_of(block), "scalar load", gm, value, bytes, AIVOPS_PLACE);
-    if (block_of(block).races != nullptr) {
-        InMachine inside(block_of(block));
-        check_cache(block_of(block), block_of(block).cache.load(reinterpret_cast<Address>(gm), bytes), AIVOPS_PLACE);
+void gm_load(AivEmuBlock* handle, const void* gm, void* value, uint32_t bytes) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    const void* place = AIVOPS_PLACE;
+    const Address address = reinterpret_cast<Address>(gm);
+    if (block.races != nullptr && finds_stale_line(block, address, value, bytes, place)) {
+        return;
+    }
+    load(block, "scalar load", gm, value, bytes, place);
+    if (block.races != nullptr) {
+        track_fill(block, address, bytes);
+        block.cache.load(address, value, bytes);
     }
 }
 
 void gm_store(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
-    store(block_of(block), "scalar store", gm, value, bytes, AIVOPS_PLACE);
-    if (block_of(block).races != nullptr) {
-        InMachine inside(block_of(block));
-        track_line(block_of(block),
-                   {Lane::kScalar, reinterpret_cast<Address>(gm), bytes, true, "scalar store", AIVOPS_PLACE});
-        block_of(block).cache.store(reinterpret_cast<Address>(gm), value, bytes);
-    }
+    InMachine inside(block_of(block));
+    store(block_of(block), "scalar store", gm, value, bytes, true, AIVOPS_PLACE);
 }
 
 void gm_load_uncached(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
+    InMachine inside(block_of(block));
     load(block_of(block), "load past the data cache", gm, value, bytes, AIVOPS_PLACE);
 }
 
 void gm_store_uncached(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
-    store(block_of(block), "store past the data cache", gm, value, bytes, AIVOPS_PLACE);
+    InMachine inside(block_of(block));
+    store(block_of(block), "store past the data cache", gm, value, bytes, false, AIVOPS_PLACE);
 }
 
 void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, const void* operand, const void* compare,
@@ -169,6 +217,7 @@ void gm_atomic(AivEmuBlock* handle, uint32_t atomic, uint32_t type, void* gm, co
     uint32_t owner =
         checking() ? check_gm(block, "scalar atomic", "changes", address, bytes, AIVOPS_PLACE) : owner_of(address);
     track_scalar(block, AIVOPS_PLACE);
+    check_cache(block, block.cache.lost_under_line(address, bytes), AIVOPS_PLACE);
     track_atomic(block, {Lane::kScalar, address, bytes, true, "scalar atomic", AIVOPS_PLACE, kScalarUpdate});
     const int64_t began_ns = trace_clock();
     uint8_t before[8];
@@ -206,6 +255,12 @@ void cache_clean_invalidate(AivEmuBlock* handle, const void* gm, int entire, uin
     const void* place = AIVOPS_PLACE;
     const Address address = reinterpret_cast<Address>(gm);
     const bool own_pointers = entire != 0 ? block.cache.empty() : !block.cache.holds(address);
+    if (const std::vector<Address> dirty = dirty_lines(block, address, entire != 0); !dirty.empty()) {
+        block.pipes->turn(place);
+        track_cleaning(block, dirty);
+        note_visible(block);
+        block.run->note_progress(*block.device);
+    }
     if (entire != 0) {
         block.cache.clear();
     } else {

@@ -2,52 +2,97 @@
 
 #include "report.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace aivops::machine {
+namespace {
 
-// Allocations begin and end at multiples of a line, so a whole one may always be read.
-ScalarCache::Line& ScalarCache::line(Address gm) {
-    auto [found, added] = lines_.try_emplace(gm / kLine);
-    if (added) {
-        std::memcpy(found->second.content.data(), reinterpret_cast<const void*>(gm / kLine * kLine), kLine);
-        found->second.dirty = 0;
-    }
-    return found->second;
+// The bytes of a line that an access touches, one bit each.
+uint64_t bits_of(Address line, Address gm, uint64_t bytes) {
+    const Address begin = std::max(gm, line);
+    const Address end = std::min(gm + bytes, line + ScalarCache::kLine);
+    const uint64_t up_to = end - line == ScalarCache::kLine ? ~uint64_t{0} : (uint64_t{1} << (end - line)) - 1;
+    return up_to & ~((uint64_t{1} << (begin - line)) - 1);
 }
 
-std::optional<std::string> ScalarCache::load(Address gm, uint32_t bytes) {
+} // namespace
+
+std::optional<Address> ScalarCache::stale(Address gm, uint64_t bytes) const {
     for (Address at = gm; at < gm + bytes; ++at) {
-        const Line& cached = line(at);
-        const bool own = (cached.dirty >> at % kLine & 1) != 0;
-        if (!own && cached.content[at % kLine] != *reinterpret_cast<const uint8_t*>(at)) {
-            return "a stale line: " + describe_address(at) +
-                   " has changed since the core's data cache took it, so hardware still gives the old value; call "
+        const auto line = lines_.find(at / kLine);
+        if (line != lines_.end() && (line->second.dirty >> at % kLine & 1) == 0 &&
+            line->second.content[at % kLine] != *reinterpret_cast<const uint8_t*>(at)) {
+            return at;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string ScalarCache::describe_stale(Address at) {
+    return "a stale line: " + describe_address(at) +
+           " has changed since the core's data cache took it, so hardware still has the old value; call "
+           "DataCacheCleanAndInvalid before";
+}
+
+bool ScalarCache::find_once(Address gm, void* value, uint32_t bytes) {
+    const auto line = lines_.find(gm / kLine);
+    if (line == lines_.end() || gm % kLine + bytes > kLine || line->second.found_stale) {
+        return false;
+    }
+    line->second.found_stale = true;
+    std::memcpy(value, line->second.content.data() + gm % kLine, bytes);
+    return true;
+}
+
+void ScalarCache::fill(Address line, const uint8_t* content) {
+    std::copy_n(content, kLine, lines_[line / kLine].content.begin());
+}
+
+void ScalarCache::put(Address gm, const void* value, uint32_t bytes, bool dirty) {
+    for (uint32_t byte = 0; byte < bytes; ++byte) {
+        Line& line = lines_.at((gm + byte) / kLine);
+        line.content[(gm + byte) % kLine] = static_cast<const uint8_t*>(value)[byte];
+        line.dirty |= uint64_t{dirty} << (gm + byte) % kLine;
+    }
+}
+
+std::optional<std::string> ScalarCache::missed_by_load(Address gm, uint64_t bytes) const {
+    for (auto at = lines_.lower_bound(gm / kLine); at != lines_.end() && at->first * kLine < gm + bytes; ++at) {
+        if ((at->second.dirty & bits_of(at->first * kLine, gm, bytes)) != 0) {
+            return "a copy past the data cache: the scalar unit has stored to " +
+                   describe_address(std::max(gm, at->first * kLine)) +
+                   ", and the line is still in its cache; call DataCacheCleanAndInvalid before";
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> ScalarCache::lost_under_line(Address gm, uint64_t bytes) const {
+    for (auto at = lines_.lower_bound(gm / kLine); at != lines_.end() && at->first * kLine < gm + bytes; ++at) {
+        if (at->second.dirty != 0) {
+            return "a write past the data cache: the scalar unit has stored to the line of " +
+                   describe_address(std::max(gm, at->first * kLine)) +
+                   ", which is still in its cache and is written back over this some time; call "
                    "DataCacheCleanAndInvalid before";
         }
     }
     return std::nullopt;
 }
 
-void ScalarCache::store(Address gm, const void* value, uint32_t bytes) {
-    for (uint32_t byte = 0; byte < bytes; ++byte) {
-        Line& cached = line(gm + byte);
-        cached.content[(gm + byte) % kLine] = static_cast<const uint8_t*>(value)[byte];
-        cached.dirty |= uint64_t{1} << (gm + byte) % kLine;
-    }
+bool ScalarCache::dirty(Address gm) const {
+    const auto line = lines_.find(gm / kLine);
+    return line != lines_.end() && line->second.dirty != 0;
 }
 
-std::optional<std::string> ScalarCache::copied(Address gm, uint64_t bytes) const {
-    for (auto at = lines_.lower_bound(gm / kLine); at != lines_.end() && at->first * kLine < gm + bytes; ++at) {
-        for (uint64_t byte = 0; byte < kLine; ++byte) {
-            const Address address = at->first * kLine + byte;
-            if (address >= gm && address < gm + bytes && (at->second.dirty >> byte & 1) != 0) {
-                return "a copy past the data cache: the scalar unit has stored to " + describe_address(address) +
-                       ", and the line is still in its cache; call DataCacheCleanAndInvalid before";
-            }
+std::vector<Address> ScalarCache::dirty_lines() const {
+    std::vector<Address> dirty;
+    for (const auto& [number, line] : lines_) {
+        if (line.dirty != 0) {
+            dirty.push_back(number * kLine);
         }
     }
-    return std::nullopt;
+    return dirty;
 }
 
 } // namespace aivops::machine

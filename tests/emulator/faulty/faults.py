@@ -323,6 +323,66 @@ FAULTS = (
         "whole lines are written back",
         blocks=2,
     ),
+    *(
+        Fault(
+            name,
+            "racecheck",
+            ("is not cleaned from its core's data cache", "DataCacheCleanAndInvalid"),
+            ("store", read),
+            "a store is not visible to other cores until it is cleaned",
+            blocks=2,
+        )
+        for name, read in (("store_kept_in_cache", "read"), ("cleaned_behind_barrier", "load"))
+    ),
+    Fault(
+        "flag_not_cleaned",
+        "deadlock",
+        (*WAITS, "never cleaned from its core's data cache", "DataCacheCleanAndInvalid"),
+        ("set", "poll"),
+        "a store is not visible to MTE until it is cleaned",
+        of_rank_before,
+        ranks=2,
+    ),
+    Fault(
+        "stale_neighbour",
+        "racecheck",
+        ("a stale line", "DataCacheCleanAndInvalid"),
+        ("read",),
+        "whole lines are cached",
+        blocks=2,
+    ),
+    Fault(
+        "stale_window",
+        "racecheck",
+        ("a stale line", "DataCacheCleanAndInvalid"),
+        ("read",),
+        "MTE does not fix up cached copies",
+        of_next_rank,
+        ranks=2,
+        tiles=2,
+    ),
+    Fault(
+        "copy_lost_under_line",
+        "racecheck",
+        ("a write past the data cache", "DataCacheCleanAndInvalid"),
+        ("copy",),
+        "whole lines are written back",
+    ),
+    Fault(
+        "store_to_stale_line",
+        "racecheck",
+        ("a stale line", "DataCacheCleanAndInvalid"),
+        ("store",),
+        "whole lines are written back",
+    ),
+    Fault(
+        "line_shared_with_copy",
+        "racecheck",
+        ("cache line",),
+        ("store", "copy"),
+        "whole lines are written back",
+        blocks=2,
+    ),
     # Atomics.
     Fault(
         "atomic_mode_left_on",

@@ -46,6 +46,11 @@ __aicore__ inline GM_ADDR address_of(GM_ADDR table, uint32_t rank) {
     return (GM_ADDR)((__gm__ uint64_t*)table)[rank];
 }
 
+/// Writes back and drops the line of the scalar unit's cache that the first element is in.
+__aicore__ inline void clean(const Memory& line) {
+    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(line);
+}
+
 __aicore__ inline DataCopyExtParams elements(uint32_t count) {
     return DataCopyExtParams{1, static_cast<uint32_t>(count * sizeof(int32_t)), 0, 0, 0};
 }
