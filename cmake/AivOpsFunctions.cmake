@@ -5,6 +5,7 @@ cmake_policy(VERSION 3.25...4.4)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/architecture_flags.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/keywords.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/binary.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/editor_target.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/manifest.cmake")

@@ -55,7 +55,21 @@ function(aivops_add_kernels target)
     )
     cmake_parse_arguments(PARSE_ARGV 1 arg NO_LAYOUT "${one_value}" "${many_values}")
     set(subject "aivops_add_kernels(${target})")
-    _aivops_check_arguments("${subject}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
+    set(keywords ${many_values} ${one_value} NO_LAYOUT)
+    _aivops_check_arguments(
+        "${subject}"
+        "${arg_UNPARSED_ARGUMENTS}"
+        "${arg_KEYWORDS_MISSING_VALUES}"
+        "${keywords}"
+    )
+    set(values
+        ${arg_SOURCES}
+        ${arg_ARCHITECTURES}
+        ${arg_KERNELS}
+        ${arg_LINK_LIBRARIES}
+        ${arg_INCLUDE_DIRECTORIES}
+    )
+    _aivops_refuse_mistyped("${subject}" "${values}" "${keywords}")
     if(NOT TARGET AivOps::verify)
         message(
             FATAL_ERROR

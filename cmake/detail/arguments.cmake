@@ -1,9 +1,14 @@
 # Checks that public functions share. `subject` is how an error begins: the function and what it was called for.
 
-function(_aivops_check_arguments subject unknown missing)
+function(_aivops_check_arguments subject unknown missing keywords)
     if(NOT unknown STREQUAL "")
+        _aivops_describe_mistyped(hints "${unknown}" "${keywords}")
+        if(hints STREQUAL "")
+            list(JOIN keywords ", " hints)
+            string(PREPEND hints "the keywords are ")
+        endif()
         list(JOIN unknown " " unknown)
-        message(FATAL_ERROR "${subject}: unknown arguments: ${unknown}")
+        message(FATAL_ERROR "${subject}: unknown arguments: ${unknown}; ${hints}")
     endif()
     if(NOT missing STREQUAL "")
         list(JOIN missing ", " missing)

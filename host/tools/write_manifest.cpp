@@ -2,11 +2,33 @@
 
 #include "verifier/manifest_writer.h"
 
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace aivops::tools {
 
 using namespace kernel_binary;
+
+namespace {
+
+// Loaders find a kernel by its name, among the binaries of their machine and architecture.
+void refuse_same_names(const std::string& manifest_path, const Manifest& manifest) {
+    std::map<std::tuple<std::string, std::string, std::string>, std::string> path_of;
+    for (const ManifestBinary& binary : manifest.binaries) {
+        for (const ManifestKernel& kernel : binary.kernels) {
+            const auto [known, added] =
+                path_of.emplace(std::tuple(binary.machine, binary.architecture, kernel.name), binary.path);
+            if (!added) {
+                throw UsageError(manifest_path + ": kernel " + printable(kernel.name) + " is in two binaries, " +
+                                 printable(known->second) + " and " + printable(binary.path) +
+                                 "; rename one of them, or give each its own manifest (another DESTINATION)");
+            }
+        }
+    }
+}
+
+} // namespace
 
 int write_manifest(const Options& options) {
     Manifest manifest;
@@ -33,6 +55,7 @@ int write_manifest(const Options& options) {
             throw UsageError(error.what());
         }
     }
+    refuse_same_names(options.write_manifest, manifest);
     write_file(options.write_manifest, manifest_json(manifest));
     return 0;
 }

@@ -14,7 +14,32 @@ ADD = "aivops_add_kernels(k SOURCES k.asc)\n"
 MISTAKES = {
     "unknown argument": (
         "aivops_add_kernels(k x SOURCES k.asc)",
-        "aivops_add_kernels(k): unknown arguments: x",
+        "aivops_add_kernels(k): unknown arguments: x; the keywords are SOURCES, ARCHITECTURES, KERNELS, ",
+    ),
+    "singular keyword first": (
+        "aivops_add_kernels(k SOURCE k.asc ARCHITECTURE dav-c220-vec)",
+        "aivops_add_kernels(k): unknown arguments: SOURCE k.asc ARCHITECTURE dav-c220-vec; "
+        "write SOURCES for SOURCE, ARCHITECTURES for ARCHITECTURE",
+    ),
+    "keyword in small letters": (
+        "aivops_add_kernels(k sources k.asc)",
+        "aivops_add_kernels(k): unknown arguments: sources k.asc; write SOURCES for sources",
+    ),
+    "singular keyword behind another's values": (
+        "aivops_add_kernels(k SOURCES k.asc ARCHITECTURE dav-c220-vec)",
+        "aivops_add_kernels(k): unknown argument: ARCHITECTURE; write ARCHITECTURES for ARCHITECTURE",
+    ),
+    "library": (
+        "aivops_add_kernels(k SOURCES k.asc KERNELS k LINK_LIBRARY other)",
+        "aivops_add_kernels(k): unknown argument: LINK_LIBRARY; write LINK_LIBRARIES for LINK_LIBRARY",
+    ),
+    "exchanged letters": (
+        "aivops_add_kernels(k SOURCES k.asc ARCHITECTURES dav-c220-vec KERENLS k)",
+        "aivops_add_kernels(k): unknown argument: KERENLS; write KERNELS for KERENLS",
+    ),
+    "mistyped destination": (
+        ADD + "aivops_install_kernels(k DESTINATON lib)",
+        "aivops_install_kernels(k DESTINATON lib): unknown argument: DESTINATON; write DESTINATION for DESTINATON",
     ),
     "missing value": (
         "aivops_add_kernels(k SOURCES k.asc OUTPUT_NAME)",

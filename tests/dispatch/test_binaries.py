@@ -125,6 +125,19 @@ def open_set(device: aivops.Device, folder: Path) -> _core.KernelSet:
     return _core.KernelSet.open(device.toolkit, folder)
 
 
+def test_a_kernel_in_two_binaries(device: aivops.Device, make_set: MakeSet) -> None:
+    folder = make_set()
+    manifest = folder / "manifest.json"
+    document = json.loads(manifest.read_text())
+    document["binaries"].append(document["binaries"][0] | {"path": "again.o"})
+    manifest.write_text(json.dumps(document))
+    with pytest.raises(
+        aivops.BinaryError,
+        match=r"kernel store is in two binaries, kernels\.o and again\.o; rename one of them",
+    ):
+        open_set(device, folder)
+
+
 def test_a_kernel_set(device: aivops.Device, stream: aivops.Stream, make_set: MakeSet) -> None:
     kernels = open_set(device, make_set())
     assert kernels.kernel_names == ["store"]

@@ -222,6 +222,29 @@ def test_manifest(aivops_verify: Tool, tmp_path: Path) -> None:
     assert "two binaries have the path a.o" in run.stderr
 
 
+@pytest.mark.parametrize("architecture", ["dav-c220-vec", "dav-c310-vec"])
+def test_a_manifest_has_each_kernel_once(aivops_verify: Tool, tmp_path: Path, architecture: str) -> None:
+    """Where loaders look for it: among the binaries of one machine and architecture."""
+    entries = []
+    for name, of in (("a", "dav-c220-vec"), ("b", architecture)):
+        linked = tmp_path / f"{name}.o.unverified"
+        linked.write_bytes(ascend("copy_0").build())
+        run, output = move(aivops_verify, linked, "--target", name)
+        assert run.returncode == 0
+        entry = Path(f"{output}.json")
+        entry.write_text(json.dumps(json.loads(entry.read_text()) | {"architecture": of}))
+        entries.append(f"{entry}={name}.o")
+    manifest = tmp_path / "manifest.json"
+    run = aivops_verify("--write-manifest", manifest, *entries)
+    same = architecture == "dav-c220-vec"
+    assert run.returncode == (2 if same else 0)
+    assert manifest.exists() != same
+    told = (
+        f"{manifest}: kernel copy_0 is in two binaries, a.o and b.o; rename one of them, or give each its own"
+    )
+    assert (told in run.stderr) == same
+
+
 def test_outputs_that_are_there_and_no_files(aivops_verify: Tool, tmp_path: Path) -> None:
     """As root a build must not replace /dev/null by a file."""
     linked, pipe, folder, output = (tmp_path / name for name in ("linked.o", "pipe", "folder", "out.o"))

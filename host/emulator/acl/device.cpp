@@ -21,7 +21,25 @@ aclError check_device(const char* function, int64_t device) {
                     std::to_string(machine::machine().device_count()) + " (AIVOPS_EMU_DEVICES)");
 }
 
-// Ends a device: the pending work completes, then everything that belonged to it goes.
+// Drops what the device has not done yet.
+void abort_streams(uint32_t device) {
+    for (const std::shared_ptr<StreamObject>& stream : runtime().streams.all()) {
+        if (stream->queue->device() == device) {
+            stream->device().abort(*stream->queue);
+        }
+    }
+}
+
+// Whoever waits for what the device has not done yet will be told why it was not.
+void tell_waiting(uint32_t device, const machine::Failure& failure) {
+    for (const std::shared_ptr<StreamObject>& stream : runtime().streams.all()) {
+        if (stream->queue->device() == device && !stream->queue->idle()) {
+            stream->queue->end(failure);
+        }
+    }
+}
+
+// Ends a device: work that is still pending completes, then everything that belonged to it goes.
 void release(uint32_t device, DeviceState& state) {
     runtime().drop_context(state.primary);
     state.primary.reset();
@@ -181,7 +199,13 @@ aclError aclrtResetDeviceForce(int32_t deviceId) {
     if (state.uses == 0) {
         return fail(__func__, ACL_ERROR_RT_DEV_SETUP_ERROR, "device " + std::to_string(deviceId) + " is not set");
     }
-    release(static_cast<uint32_t>(deviceId), state);
+    const auto device = static_cast<uint32_t>(deviceId);
+    tell_waiting(device, {ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                          "device " + std::to_string(deviceId) +
+                              " was reset by aclrtResetDeviceForce before its work was done; synchronize its streams "
+                              "first, or call aclrtResetDevice, which waits"});
+    abort_streams(device);
+    release(device, state);
     return ACL_SUCCESS;
 }
 
@@ -375,10 +399,6 @@ aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t) {
     if (aclError error = check_device(__func__, deviceId); error != ACL_SUCCESS) {
         return error;
     }
-    for (const std::shared_ptr<StreamObject>& stream : runtime().streams.all()) {
-        if (stream->queue->device() == static_cast<uint32_t>(deviceId)) {
-            stream->device().abort(*stream->queue);
-        }
-    }
+    abort_streams(static_cast<uint32_t>(deviceId));
     return ACL_SUCCESS;
 }

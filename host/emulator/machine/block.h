@@ -191,6 +191,7 @@ struct Block : AivEmuBlock {
     LazyLoads lazy_loads{*this};
     RecentLoads recent_loads;
     uint64_t stored_bytes = 0; // in GM, in large pieces
+    std::string unprinted;     // the line that it has begun to print
     // Where pipes are late.
     class BlockRaces* races = nullptr;
     class LatePipes* pipes = nullptr;
@@ -260,6 +261,9 @@ void give_way(Block& block, BlockState state);
 
 /// Reports once per place and goes on; in strict mode it is a fault.
 void raise_warning(Block& block, uint32_t category, const std::string& message, const void* place);
+
+/// Prints what a block that runs no more has begun to print.
+void print_rest(Block& block);
 
 /// The table of instructions that kernels call.
 extern const AivEmuTable kInstructionTable;

@@ -20,10 +20,23 @@ void warn(AivEmuBlock* handle, uint32_t category, const char* message) {
     raise_warning(block, category, message, AIVOPS_PLACE);
 }
 
-void print(AivEmuBlock* handle, const char* text, size_t bytes) {
-    InMachine inside(block_of(handle)); // nothing may take the block away while it holds the stream's lock
-    std::fwrite(text, 1, bytes, stdout);
+void print_first(std::string& text, size_t bytes) {
+    std::fwrite(text.data(), 1, bytes, stdout);
     std::fflush(stdout);
+    text.erase(0, bytes);
+}
+
+// Whole lines, so that those of blocks that take turns do not mix.
+void print(AivEmuBlock* handle, const char* text, size_t bytes) {
+    constexpr size_t kLongestLine = 1 << 20;
+    Block& block = block_of(handle);
+    InMachine inside(block); // nothing may take the block away while it holds the stream's lock
+    block.unprinted.append(text, bytes);
+    if (const size_t end = block.unprinted.rfind('\n'); end != std::string::npos) {
+        print_first(block.unprinted, end + 1);
+    } else if (block.unprinted.size() > kLongestLine) {
+        print_rest(block);
+    }
 }
 
 uint64_t cycle(AivEmuBlock*) {
@@ -32,6 +45,12 @@ uint64_t cycle(AivEmuBlock*) {
 }
 
 } // namespace
+
+void print_rest(Block& block) {
+    if (!block.unprinted.empty()) {
+        print_first(block.unprinted, block.unprinted.size());
+    }
+}
 
 const AivEmuTable kInstructionTable = {
     .contract_version = AIVOPS_EMU_CONTRACT_VERSION,

@@ -250,6 +250,7 @@ void KernelRun::leave_core(Device& device, size_t index) {
         track_cleaning(resident_[index]->block, resident_[index]->block.cache.dirty_lines());
         races->gather_done(told_at_end_);
     }
+    print_rest(resident_[index]->block);
     if (tracing()) {
         trace_block_end(resident_[index]->block);
     }

@@ -11,6 +11,9 @@ namespace aivops::machine {
 std::optional<Failure> Stream::take_failure() {
     {
         std::lock_guard lock(mutex_);
+        if (ended_) {
+            return ended_;
+        }
         if (failure_) {
             return std::exchange(failure_, std::nullopt);
         }
@@ -23,7 +26,12 @@ std::optional<Failure> Stream::take_failure() {
 std::optional<Failure> Stream::take_unclaimed_failure() {
     std::scoped_lock lock(mutex_, domain_->mutex);
     std::optional<Failure> taken = std::exchange(failure_, std::nullopt);
-    return domain_->told ? std::nullopt : taken;
+    return ended_ || domain_->told ? std::nullopt : taken;
+}
+
+void Stream::end(const Failure& failure) {
+    std::lock_guard lock(mutex_);
+    ended_ = failure;
 }
 
 size_t Stream::unfinished_launches() {

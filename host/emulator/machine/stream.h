@@ -38,6 +38,9 @@ class Stream {
     /// The failure since it was last asked for; the domain's, for ever, where failures stop.
     std::optional<Failure> take_failure();
 
+    /// From now on whoever waits for it is told of this failure, and of no other.
+    void end(const Failure& failure);
+
     /// The same, unless somebody has been told of it through another stream of the domain.
     std::optional<Failure> take_unclaimed_failure();
     size_t unfinished_launches();
@@ -61,7 +64,8 @@ class Stream {
     std::mutex mutex_;
     std::deque<std::unique_ptr<Task>> tasks_;
     std::optional<Failure> failure_;
-    int64_t front_began_ns_ = 0; // when traced, for whoever turns the engine; 0 = the front task has not begun
+    std::optional<Failure> ended_; // why it was ended from outside
+    int64_t front_began_ns_ = 0;   // when traced, for whoever turns the engine; 0 = the front task has not begun
     std::atomic<uint64_t> submitted_{0};
     std::atomic<uint64_t> completed_{0};
 };

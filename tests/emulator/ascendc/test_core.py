@@ -219,6 +219,16 @@ K negative_length(uint64_t* out) {
     out[0] = a.Get<uint32_t>().GetPhyAddr(); out[1] = b.Get<uint32_t>().GetPhyAddr();
     LocalTensor<uint32_t> t = c.AllocTensor<uint32_t>(); out[2] = t.GetPhyAddr(); c.FreeTensor(t);
 }
+K queues_left(int32_t freed) {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 2> que; TQue<TPosition::VECIN, 1> given;
+    pipe.InitBuffer(que, 2, 96); pipe.InitBuffer(given, 1, 32);
+    given.AllocTensor<float>();
+    LocalTensor<float> a = que.AllocTensor<float>(), b = que.AllocTensor<float>();
+    que.EnQue(a); que.EnQue(b);
+    que.DeQue<float>();
+    if (freed) que.FreeTensor(b);
+}
 K begin_anew() {
     TPipe pipe;
     for (int turn = 0; turn < 2; ++turn) {
@@ -512,6 +522,20 @@ def test_misuse_of_queues(built: tuple[str, Path], machine: NaiveMachine, which:
     limits = dict(zip((7, 8), LIMITS[built[0]], strict=True))
     assert set(machine.faults) == {MISUSE[which].format(limits.get(which))}
     assert which in limits or len(machine.faults) == 1
+
+
+def test_tensors_left_in_a_queue_leave_an_event(machine: NaiveMachine) -> None:
+    machine.launch("queues_left", ctypes.c_int32(0))
+    assert machine.faults == []
+    assert len(machine.warnings) == 1  # not of what was allocated, or dequeued, and never freed
+    assert machine.warnings[0].startswith(
+        "EnQue: the tensor of 96 bytes at UB offset 96 was never taken from its queue; without a DeQue "
+    )
+    second = 9
+    assert machine.log[-2:] == [("wait_flag", MTE2, V, second), ("pipe_barrier", ALL)]
+    machine.warnings.clear()
+    machine.launch("queues_left", ctypes.c_int32(1))
+    assert machine.warnings == []
 
 
 def test_reserving_too_much_only_warns(machine: NaiveMachine) -> None:

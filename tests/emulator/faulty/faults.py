@@ -215,6 +215,13 @@ FAULTS = (
         "DeQue of an empty queue is an error",
     ),
     Fault(
+        "queue_left_full",
+        "synccheck",
+        ("was never taken from its queue",),
+        ("end",),
+        "event pairs must match exactly",
+    ),
+    Fault(
         "enqueue_beyond_depth",
         "synccheck",
         ("as many tensors as its depth allows",),

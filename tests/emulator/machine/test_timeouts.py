@@ -174,3 +174,51 @@ def test_the_limit_of_the_process(toolkit: Path, interval: str, expected: dict[o
     requests = [request for request in expected if isinstance(request, int)]
     output = run_in_process(PROCESS_WIDE, toolkit, *requests, AIVOPS_EMU_TIMEOUT_INTERVAL_US=interval)
     assert dict(zip(expected, map(int, output.split()), strict=True)) == expected
+
+
+RESET = """
+import json, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+from emulator.acl_api import Acl, pack
+from pathlib import Path
+acl = Acl(Path(sys.argv[2]))
+acl.set_device(0)
+binary = acl.load(Path(sys.argv[3]))
+flag = acl.malloc(32)
+acl.write(flag, bytes(32))
+stream = acl.create_stream()
+acl.ok(acl.launch(acl.function(binary, sys.argv[4]), 1, pack("QQII", flag, flag, 1, 2), stream, timeout_us=0))
+found = []
+
+def wait():
+    acl.set_device(0)
+    found.extend([acl.synchronize(stream), acl.message()])
+
+waiter = threading.Thread(target=wait)
+if sys.argv[5] == "waited":
+    waiter.start()
+    time.sleep(0.3)
+began = time.monotonic()
+code = acl.aclrtResetDeviceForce(0)
+took = time.monotonic() - began
+if sys.argv[5] == "waited":
+    waiter.join()
+acl.set_device(0)
+empty = acl.function(acl.load(Path(sys.argv[3])), "empty")
+acl.ok(acl.launch(empty, 4, pack("Q", 0)))
+acl.ok(acl.synchronize())
+print(json.dumps([code, took, found]))
+"""
+
+
+@pytest.mark.parametrize("kernel", ["relay", "endless"])
+@pytest.mark.parametrize("how", ["waited", "alone"])
+def test_a_forced_reset_ends_kernels_that_never_end(
+    toolkit: Path, kernels: Path, kernel: str, how: str
+) -> None:
+    code, took, found = json.loads(run_in_process(RESET, toolkit, kernels, kernel, how))
+    assert code == 0
+    assert took < 5  # of a loaded machine; the kernels have no limit of their own
+    if how == "waited":
+        assert found[0] == 107022
+        assert "device 0 was reset by aclrtResetDeviceForce before its work was done" in found[1]

@@ -278,7 +278,7 @@ class TPipe {
 
     // Gives every buffer back and takes the core's modes to their defaults.
     AIVOPS_EMU_INLINE void Reset() {
-        wait_until_free();
+        settle_queues();
         used_ = 0;
         buffer_count_ = 0;
         plain_count_ = 0;
@@ -292,7 +292,7 @@ class TPipe {
     }
 
     AIVOPS_EMU_INLINE void Destroy() {
-        wait_until_free();
+        settle_queues();
         pipe_barrier(PIPE_ALL);
         if (aivops_emulator::block()->pipe_object == this)
             aivops_emulator::block()->pipe_object = nullptr;
@@ -360,9 +360,21 @@ class TPipe {
     }
 
   private:
-    AIVOPS_EMU_INLINE void wait_until_free() {
-        for (uint32_t i = 0; i < buffer_count_; ++i)
-            aivops_emulator::wait_until_free(buffers_[i]);
+    // No event of a queue stays set. What AllocTensor gave and nobody freed has none, and its bytes come back anyway.
+    AIVOPS_EMU_INLINE void settle_queues() {
+        for (uint32_t i = 0; i < buffer_count_; ++i) {
+            aivops_emulator::QueueBuffer& buffer = buffers_[i];
+            if (buffer.state == aivops_emulator::BufferState::enqueued) {
+                aivops_emulator::warn(
+                    AIVOPS_EMU_SYNCCHECK,
+                    aivops_emulator::worded(
+                        "EnQue: the tensor of %u bytes at UB offset %u was never taken from its queue; without a DeQue "
+                        "the event of EnQue stays set, for what uses the queue's place next, in this kernel or another",
+                        buffer.bytes, buffer.address));
+                aivops_emulator::wait_queue_event(buffer.enqueue_event, buffer.event_id);
+            }
+            aivops_emulator::wait_until_free(buffer);
+        }
     }
 
     AIVOPS_EMU_INLINE bool has_room(uint32_t more) {

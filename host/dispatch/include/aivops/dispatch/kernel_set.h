@@ -69,10 +69,11 @@ class KernelSet {
                 continue;
             }
             for (const kernel_binary::ManifestKernel& kernel : entry.kernels) {
-                if (!entry_of_kernel_.emplace(kernel.name, i).second) {
+                const auto [known, added] = entry_of_kernel_.emplace(kernel.name, i);
+                if (!added) {
                     throw BinaryError("Kernels at " + folder_.string() + ": kernel " + kernel.name +
-                                      " is in two binaries for " + entry.machine + ", " + entry.architecture +
-                                      "; rename one of them");
+                                      " is in two binaries, " + manifest_.binaries[known->second].path + " and " +
+                                      entry.path + "; rename one of them");
                 }
             }
         }
