@@ -165,13 +165,13 @@ void track_line(Block& block, const GmTouch& touch) {
     }
 }
 
-void track_cleaning(Block& block, const std::vector<Address>& lines) {
+void track_cleaning(Block& block, const std::vector<Address>& lines, bool stopped) {
     if (lines.empty() || block.races == nullptr) {
         return;
     }
     block.races->begin(Lane::kScalar, block.races->issue());
     for (const Address line : lines) {
-        block.races->clean(line);
+        block.races->clean(line, stopped);
     }
     schedule().note_write();
 }

@@ -53,8 +53,8 @@ bool track_read(Block& block, const GmTouch& touch, uint8_t* content);
 void track_write(Block& block, const GmTouch& touch, const uint8_t* content);
 /// A store into a line of the data cache.
 void track_line(Block& block, const GmTouch& touch);
-/// The data cache writes back what the scalar unit has stored to these lines.
-void track_cleaning(Block& block, const std::vector<Address>& lines);
+/// The data cache writes back what the scalar unit has stored to these lines. `stopped`: because the block was.
+void track_cleaning(Block& block, const std::vector<Address>& lines, bool stopped = false);
 /// Lines that a load brings to the data cache.
 void track_fill(Block& block, Address gm, uint64_t bytes);
 /// A read and a write in one.

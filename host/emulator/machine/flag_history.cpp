@@ -54,9 +54,12 @@ uint64_t FlagHistory::latest_shown_to(uint32_t scalar_actor) const {
     return first_ + static_cast<uint64_t>(kept - writes_.begin());
 }
 
-void FlagHistory::clean(uint32_t scalar_actor) {
+void FlagHistory::clean(uint32_t scalar_actor, bool stopped) {
     for (Write& write : writes_) {
-        write.kept = write.kept && write.actor != scalar_actor;
+        if (write.kept && write.actor == scalar_actor) {
+            write.kept = false;
+            write.dropped = stopped;
+        }
     }
 }
 

@@ -31,9 +31,10 @@ class FlagHistory {
         uint64_t launch;
         uint32_t actor;
         uint32_t epoch;
-        Content before;    // of the whole granule
-        Releases released; // until then
-        bool kept;         // in the data cache of its core, where no other finds it
+        Content before;       // of the whole granule
+        Releases released;    // until then
+        bool kept;            // in the data cache of its core, where no other finds it
+        bool dropped = false; // with the block that was stopped before it cleaned it
     };
 
     // The latest look of one block of a device at the flag.
@@ -58,8 +59,8 @@ class FlagHistory {
     const Write* after(uint64_t state) const { return at(state); }
     /// The latest that is not kept in the data cache of another core than the one whose scalar unit that actor is.
     uint64_t latest_shown_to(uint32_t scalar_actor) const;
-    /// What that scalar unit has stored is in memory.
-    void clean(uint32_t scalar_actor);
+    /// What that scalar unit has stored is in memory: the kernel has cleaned it, or its block has ended or was stopped.
+    void clean(uint32_t scalar_actor, bool stopped);
     /// What the granule holds in a state that is over.
     const Content& content(uint64_t state) const { return at(state)->before; }
 

@@ -569,7 +569,7 @@ std::optional<Race> BlockRaces::line_store(const GmTouch& touch) {
     return race;
 }
 
-void BlockRaces::clean(Address line) {
+void BlockRaces::clean(Address line, bool stopped) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     const uint32_t scalar = actor(Lane::kScalar);
@@ -598,7 +598,7 @@ void BlockRaces::clean(Address line) {
         if (flag == all.flags.end()) {
             continue;
         }
-        flag->second.history.clean(scalar);
+        flag->second.history.clean(scalar, stopped);
         // Whoever finds what was stored comes after its cleaning.
         for (Release& release : flag->second.released) {
             release.knowledge = with_epoch(release.knowledge, scalar, now);
@@ -730,9 +730,10 @@ std::string describe_writer(Address gm) {
     if (write == nullptr) {
         return {};
     }
-    return describe(write->access) + (write->kept ? ", and never cleaned from its core's data cache: call "
-                                                    "DataCacheCleanAndInvalid behind the store"
-                                                  : "");
+    return describe(write->access) + (write->kept || write->dropped
+                                          ? ", and never cleaned from its core's data cache: call "
+                                            "DataCacheCleanAndInvalid behind the store"
+                                          : "");
 }
 
 bool is_flag(Address gm) {

@@ -112,7 +112,7 @@ const AivEmuTable kInquiryTable = {
     .cycle = cycle,
 };
 
-Inquiry::Inquiry(Block& block) : block_(block) {
+Inquiry::Inquiry(Block& block) : block_(block), polls_(block.polls) {
     const Polls::Piece polled = block.polls.latest();
     flag_ = polled.gm;
     bytes_ = polled.bytes;
@@ -132,6 +132,7 @@ Inquiry::Inquiry(Block& block) : block_(block) {
 
 Inquiry::~Inquiry() {
     block_.inquiry = nullptr;
+    block_.polls = polls_;
     block_.pipes = block_.core->pipes.get();
     block_.races = block_.core->races.get();
 }

@@ -33,6 +33,7 @@ class Inquiry {
 
   private:
     Block& block_;
+    const Polls polls_; // what it found before it was asked
     Address flag_;
     uint64_t bytes_;
     std::vector<uint32_t> values_; // to be shown

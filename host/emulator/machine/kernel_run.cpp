@@ -247,7 +247,8 @@ uint32_t KernelRun::number_of_place(const void* place) {
 
 void KernelRun::leave_core(Device& device, size_t index) {
     if (const std::unique_ptr<BlockRaces>& races = resident_[index]->races) {
-        track_cleaning(resident_[index]->block, resident_[index]->block.cache.dirty_lines());
+        Block& block = resident_[index]->block;
+        track_cleaning(block, block.cache.dirty_lines(), block.state != BlockState::kFinished);
         races->gather_done(told_at_end_);
     }
     print_rest(resident_[index]->block);

@@ -147,8 +147,8 @@ class BlockRaces {
     /// Before a store through the data cache, which is written back in whole lines.
     std::optional<Race> line_store(const GmTouch& touch);
     /// The data cache writes a line back, as what the scalar unit has begun: what it has stored there is seen from now
-    /// on by whoever comes after this.
-    void clean(Address line);
+    /// on by whoever comes after this. `stopped`: because the block was.
+    void clean(Address line, bool stopped);
     /// What the data cache may have taken as the content of a line, instead of what memory holds now: the oldest.
     void oldest_line(Address line, uint8_t* content) const;
     // What the kernel does through pointers of its own shows when it cleans the line, or the whole cache. Stores of its

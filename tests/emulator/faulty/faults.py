@@ -344,7 +344,7 @@ FAULTS = (
     Fault(
         "flag_not_cleaned",
         "deadlock",
-        (*WAITS, "never cleaned from its core's data cache", "DataCacheCleanAndInvalid"),
+        (WAITS[0], "never cleaned from its core's data cache", "DataCacheCleanAndInvalid"),
         ("set", "poll"),
         "a store is not visible to MTE until it is cleaned",
         of_rank_before,
