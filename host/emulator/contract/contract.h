@@ -144,6 +144,9 @@ typedef enum AivEmuDirection {
     AIVOPS_EMU_UB_TO_UB = 2  // PIPE_V
 } AivEmuDirection;
 
+// UB offsets from here on are those of a tensor that nobody gave any bytes.
+#define AIVOPS_EMU_NO_UB 0x80000000u
+
 // One copy instruction, strides already in bytes. In UB every block starts 32-byte aligned, strides are gaps between
 // the (padded) end of one block and the start of the next, as in the documentation of DataCopy and DataCopyPad.
 typedef struct AivEmuCopy {

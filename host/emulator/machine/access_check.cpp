@@ -17,6 +17,11 @@ std::string bytes_text(uint64_t bytes) {
 }
 
 void raise_ub_fault(Block& block, const char* name, uint64_t ub, uint64_t bytes, uint32_t align, const void* place) {
+    if (ub >= AIVOPS_EMU_NO_UB) {
+        raise_fault(block, AIVOPS_EMU_MEMCHECK,
+                    std::string(name) + ": the tensor has no buffer: it was declared, and nothing was assigned to it",
+                    place);
+    }
     if (align > 1 && ub % align != 0) {
         raise_fault(block, AIVOPS_EMU_MEMCHECK,
                     std::string(name) + ": UB offset " + std::to_string(ub) + " is not a multiple of " +

@@ -194,6 +194,14 @@ FAULTS = (
     ),
     Fault(
         "use_after_free",
+        "memcheck",
+        ("of a tensor that FreeTensor gave back",),
+        ("use",),
+        "the buffer belongs to the queue again",
+        one_more,
+    ),
+    Fault(
+        "part_of_freed",
         "initcheck",
         ("the tensor was freed",),
         ("use",),
@@ -271,6 +279,23 @@ FAULTS = (
         "the UB address is 32-byte aligned",
     ),
     Fault("ub_overflow", "memcheck", ("UB overflow",), ("load",), "192 KiB (2201), 256 KiB (3510)"),
+    Fault(
+        "buffer_overrun",
+        "memcheck",
+        ("leave their buffer of 32 bytes at offset 0",),
+        ("load",),
+        "a buffer has the bytes that InitBuffer gave it, and the next one begins behind them",
+        one_more,
+        share=9,
+        shows=True,
+    ),
+    Fault(
+        "no_buffer",
+        "memcheck",
+        ("the tensor has no buffer",),
+        ("load",),
+        "LocalTensor() has no address until a tensor is assigned",
+    ),
     Fault("gm_overrun", "memcheck", ("beyond the end of the",), ("store",), "the allocation ends before it"),
     Fault(
         "freed_memory",

@@ -139,6 +139,25 @@ MISTAKES = [
         ("both are on one pipe", "use PipeBarrier<PIPE_V>() between them", "[vector_race first]"),
         checks=STRICT,
     ),
+    *(
+        Mistake(
+            "no_buffer",
+            EXCEPTION,
+            (f"memcheck: {name}: the tensor has no buffer: it was declared, and nothing was assigned to it",),
+            number,
+        )
+        for number, name in enumerate(
+            ("SetValue", "GetValue", "DataCopy", "DataCopyPad", "Duplicate", "ReduceSum")
+        )
+    ),
+    Mistake(
+        "leaves_buffer",
+        EXCEPTION,
+        (
+            "memcheck: DataCopy: 8224 bytes at UB offset 0 leave their buffer of 8192 bytes at offset 0; what lies",
+        ),
+        checks=STRICT,
+    ),
     Mistake("load_race", EXCEPTION, ("use PipeBarrier<PIPE_MTE2>() between them",), checks=STRICT),
 ]
 

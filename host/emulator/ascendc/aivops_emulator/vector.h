@@ -16,6 +16,7 @@ template <typename T>
 constexpr uint32_t kLanesPerRepeat = kRepeatBytes / sizeof(T);
 
 struct Operand {
+    UbBuffer buffer;
     uint32_t offset;
     uint32_t block_stride;  // bytes between 32-byte blocks of a repeat
     uint32_t repeat_stride; // bytes between repeats
@@ -138,7 +139,8 @@ AIVOPS_EMU_INLINE void check_mask(const char* name, const Lanes& lanes) {
 template <typename T>
 AIVOPS_EMU_INLINE Operand operand(const AscendC::LocalTensor<T>& tensor, uint32_t block_stride = 1,
                                   uint32_t repeat_stride = 8) {
-    return Operand{tensor.address_.bufferAddr, block_stride * kUbBlockBytes, repeat_stride * kUbBlockBytes};
+    return Operand{tensor.address_.buffer_, tensor.address_.bufferAddr, block_stride * kUbBlockBytes,
+                   repeat_stride * kUbBlockBytes};
 }
 
 // ---- Issuing ----
@@ -152,7 +154,7 @@ class Ranges {
     __attribute__((noinline)) void add(const Operand& operand, const Lanes& lanes, uint32_t element_bytes,
                                        uint32_t per_repeat, bool write) {
         if (lanes.repeats == 0) {
-            push(operand.offset, static_cast<uint64_t>(lanes.count) * element_bytes, write);
+            push(operand, static_cast<uint64_t>(lanes.count) * element_bytes, write);
             return;
         }
         const uint32_t per_block = kUbBlockBytes / element_bytes;
@@ -169,6 +171,7 @@ class Ranges {
         // Of very many pieces the gaps within a repeat count as touched.
         const bool apart = lanes.repeats * static_cast<uint32_t>(__builtin_popcount(used)) <= kLimit / kMostOperands;
         const uint32_t own = count_;
+        uint32_t end = operand.offset;
         for (uint32_t repeat = 0; repeat < lanes.repeats; ++repeat) {
             const uint32_t start = operand.offset + repeat * operand.repeat_stride;
             uint32_t begin = start + static_cast<uint32_t>(__builtin_ctz(used)) * operand.block_stride;
@@ -177,22 +180,28 @@ class Ranges {
                     continue;
                 const uint32_t at = start + block * operand.block_stride;
                 const uint32_t lanes_there = block == last / per_block ? last % per_block + 1 : per_block;
+                const uint32_t piece_end = at + lanes_there * element_bytes;
                 begin = apart ? at : begin;
+                end = piece_end > end ? piece_end : end;
                 if (apart || block == last / per_block)
-                    add_piece(own, begin, at + lanes_there * element_bytes, write);
+                    add_piece(own, begin, piece_end, write);
             }
         }
+        keep_within(operand, end - operand.offset);
         ++operands_;
     }
 
-    __attribute__((noinline)) void push(uint32_t offset, uint64_t bytes, bool write) {
+    __attribute__((noinline)) void push(const Operand& operand, uint64_t bytes, bool write) {
         if (bytes != 0)
-            append(offset, bytes, write);
+            append(operand.offset, bytes, write);
+        keep_within(operand, bytes);
         ++operands_;
     }
 
     const AivEmuRange* data() const { return ranges_; }
     uint8_t count() const { return static_cast<uint8_t>(count_); }
+    // Of the first operand that leaves its buffer; no bytes when none does.
+    const Overrun& overrun() const { return overrun_; }
 
   private:
     static constexpr uint32_t kLimit = 255;
@@ -221,6 +230,12 @@ class Ranges {
         range.align = kUbBlockBytes;
     }
 
+    void keep_within(const Operand& operand, uint64_t bytes) {
+        if (overrun_.bytes == 0 && !operand.buffer.holds(operand.offset, bytes))
+            overrun_ = {operand.buffer, operand.offset, bytes};
+    }
+
+    Overrun overrun_ = {};
     AivEmuRange ranges_[kLimit];
     uint32_t count_ = 0;
     uint32_t operands_ = 0;
@@ -231,6 +246,8 @@ AIVOPS_EMU_INLINE void issue_vector(const char* name, void (*execute)(uint8_t*, 
                                     const Parameters& parameters, const Ranges& ranges) {
     static_assert(sizeof(Parameters) <= 256, "the machine copies at most 256 bytes");
     check_mask(name, parameters.lanes);
+    if (__builtin_expect(ranges.overrun().bytes != 0, false))
+        warn_of_overrun(overrun_text(name, ranges.overrun()));
     AivEmuCompute compute{};
     compute.name = name;
     compute.pipe = AIVOPS_EMU_PIPE_V;

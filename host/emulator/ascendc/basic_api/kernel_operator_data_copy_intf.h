@@ -10,14 +10,48 @@ namespace aivops_emulator {
 
 constexpr uint32_t kBlockBytes = 32;
 
+// The bytes from the first row's begin to the last one's end.
+constexpr uint64_t extent(const AivEmuCopy& copy, uint64_t row_bytes, uint64_t step) {
+    return (copy.block_count - 1) * step + row_bytes;
+}
+
+// A DataCopy of a length that is no multiple of 32 bytes leaves the rest behind.
+constexpr uint64_t row_of(const AivEmuCopy& copy) {
+    return copy.byte_exact ? copy.block_bytes : copy.block_bytes / kBlockBytes * kBlockBytes;
+}
+
+// Of a copy between GM and a tensor of `buffer`; null when it stays there.
+__attribute__((noinline, visibility("hidden"))) inline const char* overrun_of(const AivEmuCopy& copy, UbBuffer buffer) {
+    const uint64_t padding = (uint64_t{copy.pad_left} + copy.pad_right) * copy.element_bytes;
+    const uint64_t row = padding + row_of(copy);
+    const uint64_t step =
+        copy.compact ? row : (row + kBlockBytes - 1) / kBlockBytes * kBlockBytes + uint64_t{copy.ub_gap};
+    const uint64_t bytes = extent(copy, row, step);
+    return buffer.holds(copy.ub, bytes) ? nullptr : overrun_text(copy.name, {buffer, copy.ub, bytes});
+}
+
+// Of a copy within the unified buffer.
+__attribute__((noinline, visibility("hidden"))) inline const char* overrun_of(const AivEmuCopy& copy,
+                                                                              UbBuffer destination, UbBuffer source) {
+    const uint64_t row = row_of(copy);
+    const uint64_t read = extent(copy, row, row + copy.ub_gap);
+    const uint64_t written = extent(copy, row, row + copy.ub_dst_gap);
+    if (!source.holds(copy.ub, read))
+        return overrun_text(copy.name, {source, copy.ub, read});
+    return destination.holds(copy.ub_dst, written) ? nullptr
+                                                   : overrun_text(copy.name, {destination, copy.ub_dst, written});
+}
+
 // Rules every copy instruction has; what depends on addresses the machine checks.
-AIVOPS_EMU_INLINE void issue(AivEmuCopy& copy) {
+template <typename... Tensors>
+AIVOPS_EMU_INLINE void issue(const AivEmuCopy& copy, const Tensors&... tensors) {
     if (copy.block_count > 4095)
         fault(AIVOPS_EMU_MEMCHECK, worded("%s: blockCount %u is above 4095", copy.name, copy.block_count));
     if (copy.byte_exact && copy.block_bytes > 2097151)
         fault(AIVOPS_EMU_MEMCHECK, worded("%s: blockLen %u is above 2097151 bytes", copy.name, copy.block_bytes));
     if (copy.block_count == 0 || copy.block_bytes == 0)
         return;
+    warn_of_overrun(overrun_of(copy, tensors.buffer_...));
     table()->copy(block(), &copy);
 }
 
@@ -105,7 +139,7 @@ AIVOPS_EMU_INLINE void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>
     AivEmuCopy copy = aivops_emulator::load("DataCopy", dst, src);
     copy.block_count = 1;
     copy.block_bytes = aivops_emulator::bytes_of<T>(count);
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, dst.address_);
 }
 
 template <typename T>
@@ -113,7 +147,7 @@ AIVOPS_EMU_INLINE void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
     AivEmuCopy copy = aivops_emulator::store("DataCopy", dst, src);
     copy.block_count = 1;
     copy.block_bytes = aivops_emulator::bytes_of<T>(count);
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, src.address_);
 }
 
 template <typename T>
@@ -123,7 +157,7 @@ AIVOPS_EMU_INLINE void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>
     copy.block_bytes = params.blockLen * aivops_emulator::kBlockBytes;
     copy.gm_gap = params.srcStride * aivops_emulator::kBlockBytes;
     copy.ub_gap = params.dstStride * aivops_emulator::kBlockBytes;
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, dst.address_);
 }
 
 template <typename T>
@@ -133,7 +167,7 @@ AIVOPS_EMU_INLINE void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
     copy.block_bytes = params.blockLen * aivops_emulator::kBlockBytes;
     copy.gm_gap = params.dstStride * aivops_emulator::kBlockBytes;
     copy.ub_gap = params.srcStride * aivops_emulator::kBlockBytes;
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, src.address_);
 }
 
 template <typename T>
@@ -148,7 +182,7 @@ AIVOPS_EMU_INLINE void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
     copy.ub_dst = dst.address_.bufferAddr;
     copy.ub_gap = params.srcStride * aivops_emulator::kBlockBytes;
     copy.ub_dst_gap = params.dstStride * aivops_emulator::kBlockBytes;
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, dst.address_, src.address_);
 }
 
 template <typename T>
@@ -161,7 +195,7 @@ AIVOPS_EMU_INLINE void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
     copy.block_bytes = aivops_emulator::bytes_of<T>(count);
     copy.ub = src.address_.bufferAddr;
     copy.ub_dst = dst.address_.bufferAddr;
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, dst.address_, src.address_);
 }
 
 // ---- DataCopyPad: any number of bytes ----
@@ -179,7 +213,7 @@ AIVOPS_EMU_INLINE void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor
     copy.gm_gap = params.srcStride;
     copy.ub_gap = aivops_emulator::ub_gap(params.dstStride);
     aivops_emulator::set_padding<T>(copy, padding, aivops_emulator::bit_pattern(padding.paddingValue));
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, dst.address_);
 }
 
 template <typename T, PaddingMode mode = PaddingMode::Normal>
@@ -194,7 +228,7 @@ AIVOPS_EMU_INLINE void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor
     copy.block_bytes = params.blockLen;
     copy.gm_gap = params.dstStride;
     copy.ub_gap = aivops_emulator::ub_gap(params.srcStride);
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, src.address_);
 }
 
 // The older forms: length and the gap in global memory in bytes too, in 16 bits.
@@ -208,7 +242,7 @@ AIVOPS_EMU_INLINE void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor
     copy.gm_gap = params.srcStride;
     copy.ub_gap = params.dstStride * aivops_emulator::kBlockBytes;
     aivops_emulator::set_padding<T>(copy, padding, padding.paddingValue);
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, dst.address_);
 }
 
 template <typename T>
@@ -220,7 +254,7 @@ AIVOPS_EMU_INLINE void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor
     copy.block_bytes = params.blockLen;
     copy.gm_gap = params.dstStride;
     copy.ub_gap = params.srcStride * aivops_emulator::kBlockBytes;
-    aivops_emulator::issue(copy);
+    aivops_emulator::issue(copy, src.address_);
 }
 
 // The filler of DataCopyPad where a padding is asked for and isPad is off.

@@ -58,7 +58,7 @@ AIVOPS_EMU_INLINE uint64_t bit_bytes(const Lanes& lanes) {
 
 template <typename T>
 struct CompareParameters {
-    uint32_t destination;
+    Operand destination; // bits in a row
     Operand first;
     Operand second;
     Lanes lanes;
@@ -73,7 +73,8 @@ void execute_compare(uint8_t* ub, const void* parameters) {
     for_each_lane(p.lanes, kLanesPerRepeat<T>, [&](auto position) {
         const Wide<T> first = ub_load<T>(ub, position.template of<T>(p.first));
         const Wide<T> second = p.with_scalar ? p.scalar : ub_load<T>(ub, position.template of<T>(p.second));
-        set_bit(ub, p.destination, bit_index(position, kLanesPerRepeat<T>), compares<Wide<T>>(first, second, p.mode));
+        set_bit(ub, p.destination.offset, bit_index(position, kLanesPerRepeat<T>),
+                compares<Wide<T>>(first, second, p.mode));
     });
 }
 
@@ -96,7 +97,7 @@ AIVOPS_EMU_INLINE void compare(const char* name, const CompareParameters<T>& par
 template <typename T>
 struct SelectParameters {
     Operand destination;
-    uint32_t bits;
+    Operand bits; // in a row
     Operand first;
     Operand second;
     Lanes lanes;
@@ -113,7 +114,7 @@ void execute_select(uint8_t* ub, const void* parameters) {
         if (p.same_bits)
             index %= kLanesPerRepeat<T>;
         const T other = p.with_scalar ? p.scalar : ub_load<T>(ub, position.template of<T>(p.second));
-        const T chosen = bit_of(ub, p.bits, index) ? ub_load<T>(ub, position.template of<T>(p.first)) : other;
+        const T chosen = bit_of(ub, p.bits.offset, index) ? ub_load<T>(ub, position.template of<T>(p.first)) : other;
         ub_store<T>(ub, position.template of<T>(p.destination), chosen);
     });
 }
@@ -140,7 +141,7 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
                                    CMPMODE cmpMode, mask_type, uint8_t repeatTime,                                     \
                                    const BinaryRepeatParams& repeatParams) {                                           \
         aivops_emulator::compare<T>(                                                                                   \
-            "Compare", {dst.address_.bufferAddr,                                                                       \
+            "Compare", {aivops_emulator::operand(dst),                                                                 \
                         aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),        \
                         aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),        \
                         aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), T(0), cmpMode, false});             \
@@ -150,7 +151,7 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
                                          CMPMODE cmpMode, mask_type, uint8_t repeatTime,                               \
                                          const UnaryRepeatParams& repeatParams) {                                      \
         const auto source = aivops_emulator::operand(src0, repeatParams.srcBlkStride, repeatParams.srcRepStride);      \
-        aivops_emulator::compare<T>("CompareScalar", {dst.address_.bufferAddr, source, source,                         \
+        aivops_emulator::compare<T>("CompareScalar", {aivops_emulator::operand(dst), source, source,                   \
                                                       aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime),       \
                                                       src1Scalar, cmpMode, true});                                     \
     }
@@ -162,7 +163,7 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
                                   uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                        \
         aivops_emulator::select<T>(                                                                                    \
             {aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),                      \
-             selMask.address_.bufferAddr,                                                                              \
+             aivops_emulator::operand(selMask),                                                                        \
              aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride),                   \
              aivops_emulator::operand(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride),                   \
              aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), T(0), false,                                   \
@@ -175,8 +176,9 @@ AIVOPS_EMU_INLINE void select(const SelectParameters<T>& parameters) {
         const auto source = aivops_emulator::operand(src0, repeatParams.src0BlkStride, repeatParams.src0RepStride);    \
         aivops_emulator::select<T>(                                                                                    \
             {aivops_emulator::operand(dst, repeatParams.dstBlkStride, repeatParams.dstRepStride),                      \
-             selMask.address_.bufferAddr, source, source, aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime),   \
-             src1, true, selMode == SELMODE::VSEL_CMPMASK_SPR});                                                       \
+             aivops_emulator::operand(selMask), source, source,                                                        \
+             aivops_emulator::lanes_of<T, isSetMask>(mask, repeatTime), src1, true,                                    \
+             selMode == SELMODE::VSEL_CMPMASK_SPR});                                                                   \
     }
 
 namespace AscendC {
@@ -185,14 +187,14 @@ template <typename T, typename U>
 AIVOPS_EMU_INLINE void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
                                CMPMODE cmpMode, uint32_t count) {
     aivops_emulator::compare<T>("Compare",
-                                {dst.address_.bufferAddr, aivops_emulator::operand(src0),
+                                {aivops_emulator::operand(dst), aivops_emulator::operand(src0),
                                  aivops_emulator::operand(src1), aivops_emulator::row(count), T(0), cmpMode, false});
 }
 
 template <typename T, typename U>
 AIVOPS_EMU_INLINE void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar,
                                      CMPMODE cmpMode, uint32_t count) {
-    aivops_emulator::compare<T>("CompareScalar", {dst.address_.bufferAddr, aivops_emulator::operand(src0),
+    aivops_emulator::compare<T>("CompareScalar", {aivops_emulator::operand(dst), aivops_emulator::operand(src0),
                                                   aivops_emulator::operand(src0), aivops_emulator::row(count),
                                                   src1Scalar, cmpMode, true});
 }
@@ -200,7 +202,7 @@ AIVOPS_EMU_INLINE void CompareScalar(const LocalTensor<U>& dst, const LocalTenso
 template <typename T, typename U>
 AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
                               const LocalTensor<T>& src1, SELMODE selMode, uint32_t count) {
-    aivops_emulator::select<T>({aivops_emulator::operand(dst), selMask.address_.bufferAddr,
+    aivops_emulator::select<T>({aivops_emulator::operand(dst), aivops_emulator::operand(selMask),
                                 aivops_emulator::operand(src0), aivops_emulator::operand(src1),
                                 aivops_emulator::row(count), T(0), false, selMode == SELMODE::VSEL_CMPMASK_SPR});
 }
@@ -208,7 +210,7 @@ AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& s
 template <typename T, typename U>
 AIVOPS_EMU_INLINE void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
                               T src1, SELMODE selMode, uint32_t count) {
-    aivops_emulator::select<T>({aivops_emulator::operand(dst), selMask.address_.bufferAddr,
+    aivops_emulator::select<T>({aivops_emulator::operand(dst), aivops_emulator::operand(selMask),
                                 aivops_emulator::operand(src0), aivops_emulator::operand(src0),
                                 aivops_emulator::row(count), src1, true, selMode == SELMODE::VSEL_CMPMASK_SPR});
 }

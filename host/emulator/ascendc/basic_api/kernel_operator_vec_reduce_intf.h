@@ -148,8 +148,8 @@ AIVOPS_EMU_INLINE void reduce(const char* name, Reduction reduction, const Ascen
     check_reduction_type<T>();
     Ranges ranges;
     ranges.add(source, lanes, sizeof(T), kLanesPerRepeat<T>, false);
-    ranges.push(work.address_.bufferAddr, kUbBlockBytes, true); // its content is unspecified afterwards
-    ranges.push(dst.address_.bufferAddr, result_bytes<T>(order), true);
+    ranges.push(operand(work), kUbBlockBytes, true); // its content is unspecified afterwards
+    ranges.push(operand(dst), result_bytes<T>(order), true);
     issue_vector(name, &execute_reduce<T>,
                  ReduceParameters{dst.address_.bufferAddr, 0, source, lanes, reduction, order, saturates<T>()}, ranges);
 }
@@ -167,7 +167,7 @@ AIVOPS_EMU_INLINE void whole_reduce(const char* name, Reduction reduction, const
     Ranges ranges;
     ranges.add(source, lanes, sizeof(T), kLanesPerRepeat<T>, false);
     if (lanes.repeats > 0)
-        ranges.push(dst.address_.bufferAddr, static_cast<uint64_t>(lanes.repeats - 1) * stride_bytes + bytes, true);
+        ranges.push(operand(dst), static_cast<uint64_t>(lanes.repeats - 1) * stride_bytes + bytes, true);
     issue_vector(
         name, &execute_whole_reduce<T>,
         ReduceParameters{dst.address_.bufferAddr, stride_bytes, source, lanes, reduction, order, saturates<T>()},

@@ -3,6 +3,7 @@
 #define AIVOPS_ASCENDC_KERNEL_TENSOR_H
 #pragma GCC system_header
 
+#include "../aivops_emulator/ub_buffer.h"
 #include "common_types.h"
 
 namespace aivops_emulator {
@@ -24,6 +25,7 @@ struct TBuffAddr {
     uint32_t bufferAddr = 0;           // offset in the unified buffer
     TBufHandle bufferHandle = nullptr; // the queue buffer the tensor belongs to
     uint8_t logicPos = static_cast<uint8_t>(TPosition::VECCALC);
+    aivops_emulator::UbBuffer buffer_; // what InitBuffer gave it; the emulator's own
 };
 
 // What `tensor(i)` is: reads and writes go through the scalar unit.
@@ -54,7 +56,7 @@ class LocalTensor {
     using PrimType = T;
     TBuffAddr address_;
 
-    AIVOPS_EMU_INLINE LocalTensor() {}
+    AIVOPS_EMU_INLINE LocalTensor() { address_.bufferAddr = AIVOPS_EMU_NO_UB; }
     // `address` in bytes from the start of the unified buffer; `count` elements.
     AIVOPS_EMU_INLINE LocalTensor(TPosition position, uint32_t address, uint32_t count) {
         address_.logicPos = static_cast<uint8_t>(position);
@@ -67,6 +69,7 @@ class LocalTensor {
 
     AIVOPS_EMU_INLINE T GetValue(uint32_t index) const {
         T value;
+        aivops_emulator::check_buffer("GetValue", address_.buffer_, offset_of(index), sizeof(T));
         __builtin_memcpy(&value,
                          aivops_emulator::table()->ub_scalar(aivops_emulator::block(), offset_of(index), sizeof(T), 0),
                          sizeof(T));
@@ -76,6 +79,7 @@ class LocalTensor {
     template <typename S>
     AIVOPS_EMU_INLINE void SetValue(uint32_t index, S value) const {
         const T converted = static_cast<T>(value);
+        aivops_emulator::check_buffer("SetValue", address_.buffer_, offset_of(index), sizeof(T));
         __builtin_memcpy(aivops_emulator::table()->ub_scalar(aivops_emulator::block(), offset_of(index), sizeof(T), 1),
                          &converted, sizeof(T));
     }

@@ -77,7 +77,12 @@ class TBuf {
                 aivops_emulator::worded(
                     "TBuf: a tensor of %llu bytes at offset %u reaches beyond the %u bytes that InitBuffer gave it",
                     static_cast<unsigned long long>(bytes), offset, bytes_));
-        return LocalTensor<T>(pos, address_ + offset, count);
+        TBuffAddr address;
+        address.dataLen = static_cast<uint32_t>(bytes);
+        address.bufferAddr = address_ + offset;
+        address.logicPos = static_cast<uint8_t>(pos);
+        address.buffer_ = {address_, bytes_};
+        return LocalTensor<T>(address);
     }
     AIVOPS_EMU_INLINE uint32_t GetBufLen() const { return bytes_; }
 
@@ -136,6 +141,7 @@ class TQueBind {
         buffer->state = aivops_emulator::BufferState::free;
         aivops_emulator::table()->ub_invalidate(aivops_emulator::block(), buffer->address, buffer->bytes);
         aivops_emulator::set_queue_event(buffer->used_by, buffer->event_id);
+        tensor.address_.buffer_ = aivops_emulator::kFreed;
     }
 
     template <typename T>
@@ -220,6 +226,7 @@ class TQueBind {
         address.bufferAddr = buffer.address;
         address.bufferHandle = &buffer;
         address.logicPos = static_cast<uint8_t>(dst == TPosition::GM ? src : dst);
+        address.buffer_ = {buffer.address, buffer.bytes};
         return LocalTensor<T>(address);
     }
 

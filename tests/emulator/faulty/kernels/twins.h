@@ -91,7 +91,7 @@ struct Core {
     Tensor result;
     Tensor flag;
     __aicore__ inline Core() {
-        pipe.InitBuffer(buffer, 16 * kTileBytes);
+        pipe.InitBuffer(buffer, 48 * kTileBytes);
         tile = buffer.GetWithOffset<int32_t>(kTile, 0);
         flag = buffer.GetWithOffset<int32_t>(kFlag, kTileBytes);
         result = buffer.GetWithOffset<int32_t>(kTile, 8 * kTileBytes);
