@@ -1,6 +1,7 @@
 """Threads, the GIL, fork, the end of the interpreter, leaks. Programs run in processes of their own, with a time limit that a
 lost wake-up or a kept GIL would exceed."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,18 @@ ONE = np.ones(1, np.int32)
 """
 
 
+# Of launches that the process left behind.
+LOST = (
+    r"aivops emulator: warning: device 0: \d+ launch(es)? had not ended when the process did, and nobody waited for "
+    r"(it|them); synchronize the stream\n"
+)
+
+
 def run(program: str, kernels_path: Path, timeout: float = 60, says: str = "") -> str:
     """What the program prints; it must end well and say no more on stderr, where nanobind reports leaks."""
     done = run_python(PREPARE + program, kernels_path, AIVOPS_TOOLKIT="emulator", timeout=timeout)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == says
+    assert re.fullmatch(says, done.stderr), done.stderr
     return done.stdout
 
 
@@ -240,6 +248,7 @@ prepared()
 """,
         kernels_path,
         timeout=30,
+        says=f"({LOST})?",  # whether the last ones have ended by then is up to the machine
     )
 
 
@@ -273,11 +282,7 @@ assert target.to_numpy()[0] == 7
     "ending", ["", "del stream", "del stream, device, flag, binary, store, wait_for, nothing"]
 )
 def test_the_interpreter_ends_though_a_kernel_never_does(kernels_path: Path, ending: str) -> None:
-    lost = (
-        "aivops emulator: warning: device 0: 1 launch had not ended when the process did, and nobody waited "
-        "for it; synchronize the stream\n"
-    )
-    run(NEVER_ENDING + ending, kernels_path, timeout=30, says=lost)
+    run(NEVER_ENDING + ending, kernels_path, timeout=30, says=LOST)
 
 
 def test_the_interpreter_ends_while_threads_launch(kernels_path: Path) -> None:
