@@ -186,14 +186,18 @@ aclError launch(const char* function, const std::shared_ptr<FunctionObject>& ker
     info.function = kernel.get();
     last_task_of_thread() = info.task;
     std::weak_ptr<FunctionObject> weak = kernel;
-    launch.on_failure = [info, weak](const machine::Failure& failure) mutable {
+    launch.on_failure = [info, weak, context = stream->context](const machine::Failure& failure) mutable {
         info.code = failure.code;
         if (std::shared_ptr<FunctionObject> alive = weak.lock()) {
             std::lock_guard lock(alive->binary->mutex);
             info.binary_callback = alive->binary->on_exception;
             info.binary_callback_data = alive->binary->on_exception_data;
         }
+        // The same for every callback, whichever thread it was that ran the kernel.
+        std::shared_ptr<Context> before = current_context();
+        set_current_context(context.lock());
         report_exception(info);
+        set_current_context(std::move(before));
     };
     launch.ordering = stream->queue->ordering();
     launch.host = machine::host_ordering().known();

@@ -464,13 +464,16 @@ def test_exception_callbacks_know_the_task(acl: Acl, kernels: Path) -> None:
 
 @pytest.mark.usefixtures("device")
 def test_a_failure_is_told_once_its_callbacks_are_done(acl: Acl, kernels: Path) -> None:
-    """Also when another thread ran the kernel, and is in the callback now."""
+    """Also when another thread ran the kernel, and is in the callback now, where the stream's context is the current one."""
     function = acl.function(acl.load(kernels), "trap_here")
     begun = threading.Event()
     seen: list[str] = []
+    launched_in, called_in = ctypes.c_void_p(), ctypes.c_void_p()
+    acl.ok(acl.aclrtGetCurrentContext(ctypes.byref(launched_in)))
 
     def on_exception(_: int) -> None:
         begun.set()
+        acl.ok(acl.aclrtGetCurrentContext(ctypes.byref(called_in)))
         time.sleep(0.3)
         seen.append("done")
 
@@ -480,6 +483,7 @@ def test_a_failure_is_told_once_its_callbacks_are_done(acl: Acl, kernels: Path) 
     assert begun.wait(60)
     assert acl.synchronize() == 507036
     assert seen == ["done"]
+    assert called_in.value == launched_in.value
     acl.ok(acl.aclrtExceptionInfoCallbackUnregister(callback))
 
 
