@@ -76,7 +76,8 @@ SANITIZERS = {
         suites=CONCURRENT,
         # It holds signals back until a thread calls something, which kernels that never end do not; and a constant tag
         # is a race.
-        deselected=f"{NEITHER} and not timeouts_end_kernels and not must_end_may_be_told and not constant_tag_is_noticed",
+        deselected=f"{NEITHER} and not timeouts_end_kernels and not forced_reset_ends and not must_end_may_be_told "
+        "and not constant_tag_is_noticed",
     ),
 }
 
