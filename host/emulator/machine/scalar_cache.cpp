@@ -19,11 +19,14 @@ uint64_t bits_of(Address line, Address gm, uint64_t bytes) {
 } // namespace
 
 std::optional<Address> ScalarCache::stale(Address gm, uint64_t bytes) const {
-    for (Address at = gm; at < gm + bytes; ++at) {
-        const auto line = lines_.find(at / kLine);
-        if (line != lines_.end() && (line->second.dirty >> at % kLine & 1) == 0 &&
-            line->second.content[at % kLine] != *reinterpret_cast<const uint8_t*>(at)) {
-            return at;
+    for (auto at = lines_.lower_bound(gm / kLine); at != lines_.end() && at->first * kLine < gm + bytes; ++at) {
+        const Address line = at->first * kLine;
+        const uint64_t clean = bits_of(line, gm, bytes) & ~at->second.dirty;
+        for (uint64_t byte = 0; byte < kLine; ++byte) {
+            if ((clean >> byte & 1) != 0 &&
+                at->second.content[byte] != *reinterpret_cast<const uint8_t*>(line + byte)) {
+                return line + byte;
+            }
         }
     }
     return std::nullopt;
