@@ -67,7 +67,6 @@ struct GmDone {
     Access access;
     uint32_t actor = 0;
     uint32_t epoch = 0;
-    uint32_t issue = 0;
     uint32_t mask = 0; // of each granule
     Update update = kNoUpdate;
     bool small = false;
@@ -335,7 +334,7 @@ void BlockRaces::look_at(GmCell& cell, Address granule, const GmTouch& touch, ui
                               write->access, write->launch});
     }
     const uint32_t times = same_launch && mine->state == state ? std::min(mine->times + 1, kFindsOnce) : 1;
-    history.look({look->access, launch_.number, actor(touch.lane), epoch(touch.lane), state, times, look});
+    history.look({look->access, launch_.number, reader(touch.lane), epoch(touch.lane), state, times, look});
 }
 
 std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) {
@@ -387,10 +386,9 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
             }
             std::erase_if(accesses, [&](const GmDone& other) {
                 return !other.access.write && (other.mask & ~mask) == 0 &&
-                       (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
+                       (knows(touch.lane, other.actor, other.epoch) || other.actor == reader(touch.lane));
             });
-            keep(accesses, {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, kNoUpdate, touch.small, 0,
-                            look, stale_});
+            keep(accesses, {now, reader(touch.lane), epoch(touch.lane), mask, kNoUpdate, touch.small, 0, look, stale_});
         });
     });
     if (look && look->suspect) {
@@ -446,23 +444,14 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
     std::lock_guard lock(all.mutex);
     write_lines(all.pointed_at, touch, content);
     const Access now{touch.name, origin_, touch.place, true, launch_};
-    const Knowledge known = touch.small ? published(now_, now_scalar_over_) : nullptr;
-    if (touch.small) {
-        scalar_told_ = std::max(scalar_told_, now_.own[static_cast<size_t>(Lane::kScalar)]);
-    }
-    if (touch.lane == Lane::kScalar) {
-        last_scalar_store_ = epoch(Lane::kScalar);
-    }
+    const Knowledge known = touch.small ? published(now_) : nullptr;
     std::optional<Race> race = leave_polls(now_issue_);
     race = race ? race : overwrites_line(touch, now);
     for_each_run(touch, [&](Address run_begin, Address run_end, uint32_t mask) {
         all.accesses.change(run_begin, run_end, [&](Address granule, std::vector<GmDone>& accesses) {
             const Address at = std::max(touch.gm, granule * kGranule);
             for (const GmDone& other : accesses) {
-                // A scalar read is over when the next instruction is issued.
-                const bool over = !other.access.write && other.actor == actor(Lane::kScalar) &&
-                                  other.issue < now_issue_ && other.epoch > before_[static_cast<size_t>(Lane::kScalar)];
-                if (race || over || (other.mask & mask) == 0 || commute(touch.update, other.update) ||
+                if (race || (other.mask & mask) == 0 || commute(touch.update, other.update) ||
                     knows(touch.lane, other.actor, other.epoch)) {
                     continue;
                 }
@@ -491,7 +480,7 @@ std::optional<Race> BlockRaces::gm_write(const GmTouch& touch, const uint8_t* co
                        (touch.update == kNoUpdate || commute(touch.update, other.update)) &&
                        (knows(touch.lane, other.actor, other.epoch) || other.actor == actor(touch.lane));
             });
-            keep(accesses, {now, actor(touch.lane), epoch(touch.lane), now_issue_, mask, touch.update, touch.small,
+            keep(accesses, {now, actor(touch.lane), epoch(touch.lane), mask, touch.update, touch.small,
                             touch.cached ? kNotYet : epoch(touch.lane), nullptr, stale_});
         });
         if (!touch.small) {
@@ -556,7 +545,7 @@ std::optional<Race> BlockRaces::line_store(const GmTouch& touch) {
     const Address line = touch.gm / kLine * kLine;
     all.accesses.visit(line / kGranule, (line + kLine) / kGranule, [&](Address, const std::vector<GmDone>& accesses) {
         for (const GmDone& other : accesses) {
-            const bool of_this_core = other.actor >= first_actor_ && other.actor < first_actor_ + kLanes;
+            const bool of_this_core = other.actor >= first_actor_ && other.actor < first_actor_ + kActorsPerCore;
             const bool same_bytes = std::any_of(there.begin(), there.end(), [&](const GmDone& done) {
                 return done.actor == other.actor && done.epoch == other.epoch;
             });
@@ -633,8 +622,7 @@ bool BlockRaces::publish_line(Address line) {
         return false;
     }
     known->second = content;
-    const Knowledge done = published(now_, now_scalar_over_);
-    scalar_told_ = std::max(scalar_told_, now_.own[static_cast<size_t>(Lane::kScalar)]);
+    const Knowledge done = published(now_);
     for (Address granule = line / kGranule; granule < (line + kLine) / kGranule; ++granule) {
         release(all.flags[granule].released, ~0u, done, true);
     }
@@ -657,8 +645,7 @@ void BlockRaces::see_line(Address line) {
 void BlockRaces::publish_cache() {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
-    all.told_by_caches = join(all.told_by_caches, published(now_, now_scalar_over_));
-    scalar_told_ = std::max(scalar_told_, now_.own[static_cast<size_t>(Lane::kScalar)]);
+    all.told_by_caches = join(all.told_by_caches, published(now_));
 }
 
 void BlockRaces::see_cache() {

@@ -11,8 +11,8 @@
 
 namespace aivops::machine {
 
-/// The pipes of each vector core are actors, which count what they do.
-constexpr uint32_t kActorsPerCore = 4;
+/// What the units of each vector core do: actors, which count it.
+constexpr uint32_t kActorsPerCore = 5;
 
 /// The latest epoch of each actor that is known to be done; nullptr knows nothing.
 using Knowledge = std::shared_ptr<const std::vector<uint32_t>>;

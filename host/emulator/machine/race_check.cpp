@@ -66,7 +66,7 @@ std::string describe(const Access& access) {
 }
 
 BlockRaces::BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes)
-    : first_actor_((device * soc().vector_cores + core) * kLanes), granules_(ub_bytes / kGranule) {
+    : first_actor_((device * soc().vector_cores + core) * kActorsPerCore), granules_(ub_bytes / kGranule) {
 }
 
 void BlockRaces::start(const AccessOrigin* origin, LaunchOrigin launch, Knowledge known) {
@@ -84,38 +84,32 @@ void BlockRaces::start(const AccessOrigin* origin, LaunchOrigin launch, Knowledg
     looks_by_granule_.clear();
     last_looks_.clear();
     stale_.reset();
-    last_scalar_store_ = 0;
-    scalar_told_ = before_[static_cast<size_t>(Lane::kScalar)];
 }
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {
     if (actor == this->actor(lane) && epoch == this->epoch(lane)) {
         return true; // the same instruction: in place, say
     }
-    uint32_t known = (*now_.known)[actor];
-    if (actor == this->actor(Lane::kScalar)) {
-        known = std::min(known, scalar_told_); // others were told more than that when they were told of its reads
+    if ((*now_.known)[actor] >= epoch) {
+        return true;
     }
-    if (actor >= first_actor_ && actor < first_actor_ + kLanes) {
-        known = std::max(known, now_.own[actor - first_actor_]);
-    }
-    return known >= epoch;
+    // What earlier blocks of the core did is not of this one.
+    const bool own = actor >= first_actor_ && actor < first_actor_ + kActorsPerCore;
+    return own && epoch > before_[actor - first_actor_] && epoch <= now_.own[actor - first_actor_];
 }
 
 void BlockRaces::join_into(Clock& clock, const Clock& other) const {
     clock.known = join(clock.known, other.known);
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-        clock.own[lane] = std::max(clock.own[lane], other.own[lane]);
+    for (size_t actor = 0; actor < kActorsPerCore; ++actor) {
+        clock.own[actor] = std::max(clock.own[actor], other.own[actor]);
     }
 }
 
-Knowledge BlockRaces::published(const Clock& clock, uint32_t scalar_over) const {
+Knowledge BlockRaces::published(const Clock& clock) const {
     auto all = std::make_shared<std::vector<uint32_t>>(*clock.known);
-    for (uint32_t lane = 0; lane < kLanes; ++lane) {
-        (*all)[first_actor_ + lane] = std::max((*all)[first_actor_ + lane], clock.own[lane]);
+    for (uint32_t actor = 0; actor < kActorsPerCore; ++actor) {
+        (*all)[first_actor_ + actor] = std::max((*all)[first_actor_ + actor], clock.own[actor]);
     }
-    uint32_t& scalar = (*all)[actor(Lane::kScalar)];
-    scalar = std::max(scalar, scalar_over);
     return all;
 }
 
@@ -127,20 +121,18 @@ void BlockRaces::gather_done(Gathering& all) const {
     all.add(first_actor_, issued_);
 }
 
-// The scalar unit goes on when it has what it reads, and what it writes to UB is nobody else's.
-uint32_t BlockRaces::scalar_over() const {
-    const uint32_t known = clock(Lane::kScalar).own[static_cast<size_t>(Lane::kScalar)];
-    return known >= last_scalar_store_ ? epoch(Lane::kScalar) : known;
-}
-
 void BlockRaces::begin(Lane lane, const Issue& issue) {
+    const uint32_t epoch = ++issued_[static_cast<size_t>(lane)];
+    if (lane == Lane::kScalar) {
+        // If it reads, it goes on when it has that.
+        issued_[kScalarReads] = epoch;
+        clock(lane).own[kScalarReads] = epoch;
+    }
     now_ = clock(lane);
     now_issue_ = issue.number;
-    now_scalar_over_ = issue.scalar_over;
     // The scalar unit issues it, so it comes after all that the scalar unit had waited for; not after what the scalar
     // unit has written, unless another pipe has waited for that and the scalar unit for it.
     join_into(now_, issue.clock);
-    const uint32_t epoch = ++issued_[static_cast<size_t>(lane)];
     if (lane == Lane::kScalar) {
         now_.own[static_cast<size_t>(Lane::kScalar)] = epoch - 1;
         return;
@@ -195,10 +187,8 @@ std::optional<Race> BlockRaces::ub_access(Lane lane, uint32_t ub, uint32_t bytes
             }
         };
         for (uint32_t other = 0; write && other < kLanes; ++other) {
-            // A scalar read is over when the next instruction is issued.
             const UbPast::Done& read = past.reads[other];
-            const bool over = other == static_cast<uint32_t>(Lane::kScalar) && read.issue < now_issue_;
-            if (!over && !knows(lane, first_actor_ + other, read.epoch)) {
+            if (!knows(lane, reader(static_cast<Lane>(other)), read.epoch)) {
                 report(static_cast<Lane>(other), read, false);
             }
         }
@@ -265,8 +255,7 @@ void BlockRaces::learn_all(const Knowledge& knowledge) {
 Knowledge BlockRaces::done_on(Lane lane) {
     Clock all = done(lane);
     join_into(all, clock(Lane::kScalar)); // which has waited for that before it told others
-    scalar_told_ = std::max(scalar_told_, all.own[static_cast<size_t>(Lane::kScalar)]);
-    return published(all, scalar_over());
+    return published(all);
 }
 
 void BlockRaces::learn(Lane lane, const Knowledge& knowledge) {

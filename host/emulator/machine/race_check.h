@@ -22,9 +22,12 @@
 
 namespace aivops::machine {
 
-/// The pipes of an AIV core, numbered densely.
+/// The pipes of an AIV core, numbered densely. Each is an actor; of the scalar unit that is what it writes, because
+/// what it reads is over when it goes on, and so is an actor of its own.
 enum class Lane : uint8_t { kScalar, kVector, kLoad, kStore };
-constexpr uint32_t kLanes = kActorsPerCore;
+constexpr uint32_t kLanes = 4;
+constexpr uint32_t kScalarReads = kLanes;
+static_assert(kActorsPerCore == kLanes + 1);
 Lane lane_of(uint32_t pipe);
 
 /// Who made an access, for reports. Interned: a pointer stays good for ever.
@@ -111,13 +114,12 @@ struct GmTouch {
 class BlockRaces {
   public:
     struct Clock {
-        Knowledge known;                    // of all actors
-        std::array<uint32_t, kLanes> own{}; // of this block's lanes, ahead of `known`
+        Knowledge known;                            // of all actors
+        std::array<uint32_t, kActorsPerCore> own{}; // of this block's, ahead of `known`
     };
     struct Issue {
-        Clock clock;          // what the scalar unit knew
-        uint32_t number;      // in the order of the program
-        uint32_t scalar_over; // of the scalar unit's accesses to GM, for other blocks
+        Clock clock;     // what the scalar unit knew
+        uint32_t number; // in the order of the program
     };
 
     BlockRaces(uint32_t device, uint32_t core, uint32_t ub_bytes);
@@ -128,7 +130,7 @@ class BlockRaces {
     void gather_done(Gathering& all) const;
 
     // One instruction: issued, begun on its lane when it is done, then its accesses.
-    Issue issue() { return {clock(Lane::kScalar), ++issues_, scalar_over()}; }
+    Issue issue() { return {clock(Lane::kScalar), ++issues_}; }
     void begin(Lane lane, const Issue& issue);
     /// Before an instruction that may work in place notes what it reads: whether it writes what an earlier one of its
     /// pipe may still read.
@@ -191,11 +193,11 @@ class BlockRaces {
     Clock& clock(Lane lane) { return clocks_[static_cast<size_t>(lane)]; }
     const Clock& clock(Lane lane) const { return clocks_[static_cast<size_t>(lane)]; }
     uint32_t actor(Lane lane) const { return first_actor_ + static_cast<uint32_t>(lane); }
+    uint32_t reader(Lane lane) const { return lane == Lane::kScalar ? first_actor_ + kScalarReads : actor(lane); }
     uint32_t epoch(Lane lane) const { return issued_[static_cast<size_t>(lane)]; }
     bool knows(Lane lane, uint32_t actor, uint32_t epoch) const;
     void join_into(Clock& clock, const Clock& other) const;
-    Knowledge published(const Clock& clock, uint32_t scalar_over) const;
-    uint32_t scalar_over() const;
+    Knowledge published(const Clock& clock) const;
     Clock done(Lane lane) const;
     void acquire(Lane lane, const Knowledge& knowledge);
     uint64_t end_of_ub(uint64_t ub, uint64_t bytes) const;
@@ -216,14 +218,11 @@ class BlockRaces {
     std::array<Clock, kLanes> learned_; // what the instructions of a lane knew: for whoever waits for them
     Clock now_;                         // of the instruction that is being done,
     uint32_t now_issue_ = 0;            // and its number
-    uint32_t now_scalar_over_ = 0;
-    uint32_t last_scalar_store_ = 0; // to GM
-    uint32_t scalar_told_ = 0;       // of the scalar unit's accesses, those known to be done when others were told
     uint32_t issues_ = 0;
-    std::array<uint32_t, kLanes> issued_{};        // never goes back, so epochs of earlier blocks stay distinct
-    std::array<uint32_t, kLanes> before_{};        // what had been issued when the block started
-    Piecewise<UbPast> ub_;                         // by granule
-    std::map<uint32_t, std::deque<Clock>> events_; // set and not waited for, by source, destination and id
+    std::array<uint32_t, kActorsPerCore> issued_{}; // never goes back, so epochs of earlier blocks stay distinct
+    std::array<uint32_t, kActorsPerCore> before_{}; // what had been issued when the block started
+    Piecewise<UbPast> ub_;                          // by granule
+    std::map<uint32_t, std::deque<Clock>> events_;  // set and not waited for, by source, destination and id
 
     std::shared_ptr<Look> look_;               // the latest
     std::vector<std::shared_ptr<Look>> looks_; // with a suspect

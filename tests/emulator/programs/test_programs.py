@@ -113,10 +113,14 @@ def test_memory_holds_what_numpy_says(interpreter: Interpreter, check: str) -> N
 def test_strict_mode_has_nothing_to_say_of_right_programs(interpreter: Interpreter) -> None:
     check_right(interpreter, "strict", range(100), schedules=3)
     check_launches(interpreter, "strict", range(20))
+    # Of dav-c220-vec: a flag tells that a scalar load is over, not that an earlier store of the unit is.
+    check_launches(interpreter, "strict", range(2356, 2359))
 
 
 def test_strict_mode_names_what_nothing_orders(interpreter: Interpreter) -> None:
     check_wrong(interpreter, range(60), each=5)
+    # Of dav-c220-vec: that others have been told of scalar loads orders no store of the unit to UB.
+    check_wrong(interpreter, range(1745, 1746), each=12)
 
 
 @pytest.mark.long
