@@ -25,29 +25,38 @@ function(_aivops_count_different out one other)
         set(${out} ${different} PARENT_SCOPE)
         return()
     endif()
-    set(same_begin 0)
-    while(same_begin LESS length)
-        string(SUBSTRING "${one}" ${same_begin} 1 letter)
-        string(SUBSTRING "${other}" ${same_begin} 1 other_letter)
-        if(NOT letter STREQUAL other_letter)
-            break()
-        endif()
-        math(EXPR same_begin "${same_begin} + 1")
-    endwhile()
+    _aivops_count_same(same_begin "${one}" 0 "${other}" 0 1 ${length})
+    math(EXPR last "${length} - 1")
+    math(EXPR other_last "${other_length} - 1")
     math(EXPR left "${length} - ${same_begin}")
-    set(same_end 0)
-    while(same_end LESS left)
-        math(EXPR at "${length} - 1 - ${same_end}")
-        math(EXPR other_at "${other_length} - 1 - ${same_end}")
+    _aivops_count_same(same_end "${one}" ${last} "${other}" ${other_last} -1 ${left})
+    math(EXPR different "${other_length} - ${same_begin} - ${same_end}")
+    set(${out} ${different} PARENT_SCOPE)
+endfunction()
+
+# How many letters, `limit` at most, are the same in two words from these places on, in steps of 1 or -1.
+function(
+    _aivops_count_same
+    out
+    one
+    at
+    other
+    other_at
+    step
+    limit
+)
+    set(same 0)
+    while(same LESS limit)
         string(SUBSTRING "${one}" ${at} 1 letter)
         string(SUBSTRING "${other}" ${other_at} 1 other_letter)
         if(NOT letter STREQUAL other_letter)
             break()
         endif()
-        math(EXPR same_end "${same_end} + 1")
+        math(EXPR same "${same} + 1")
+        math(EXPR at "${at} + ${step}")
+        math(EXPR other_at "${other_at} + ${step}")
     endwhile()
-    math(EXPR different "${other_length} - ${same_begin} - ${same_end}")
-    set(${out} ${different} PARENT_SCOPE)
+    set(${out} ${same} PARENT_SCOPE)
 endfunction()
 
 # "write SOURCES for SOURCE, DEBUG for debug": of the words that are mistyped keywords.

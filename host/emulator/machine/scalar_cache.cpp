@@ -60,27 +60,32 @@ void ScalarCache::put(Address gm, const void* value, uint32_t bytes, bool dirty)
     }
 }
 
-std::optional<std::string> ScalarCache::missed_by_load(Address gm, uint64_t bytes) const {
+std::optional<Address> ScalarCache::first_dirty(Address gm, uint64_t bytes, Reach reach) const {
     for (auto at = lines_.lower_bound(gm / kLine); at != lines_.end() && at->first * kLine < gm + bytes; ++at) {
-        if ((at->second.dirty & bits_of(at->first * kLine, gm, bytes)) != 0) {
-            return "a copy past the data cache: the scalar unit has stored to " +
-                   describe_address(std::max(gm, at->first * kLine)) +
-                   ", and the line is still in its cache; call DataCacheCleanAndInvalid before";
+        const Address line = at->first * kLine;
+        const uint64_t reached = reach == Reach::kLines ? ~uint64_t{0} : bits_of(line, gm, bytes);
+        if ((at->second.dirty & reached) != 0) {
+            return std::max(gm, line);
         }
     }
     return std::nullopt;
 }
 
+std::optional<std::string> ScalarCache::missed_by_load(Address gm, uint64_t bytes) const {
+    const std::optional<Address> dirty = first_dirty(gm, bytes, Reach::kBytes);
+    return dirty
+               ? std::optional("a copy past the data cache: the scalar unit has stored to " + describe_address(*dirty) +
+                               ", and the line is still in its cache; call DataCacheCleanAndInvalid before")
+               : std::nullopt;
+}
+
 std::optional<std::string> ScalarCache::lost_under_line(Address gm, uint64_t bytes) const {
-    for (auto at = lines_.lower_bound(gm / kLine); at != lines_.end() && at->first * kLine < gm + bytes; ++at) {
-        if (at->second.dirty != 0) {
-            return "a write past the data cache: the scalar unit has stored to the line of " +
-                   describe_address(std::max(gm, at->first * kLine)) +
-                   ", which is still in its cache and is written back over this some time; call "
-                   "DataCacheCleanAndInvalid before";
-        }
-    }
-    return std::nullopt;
+    const std::optional<Address> dirty = first_dirty(gm, bytes, Reach::kLines);
+    return dirty ? std::optional("a write past the data cache: the scalar unit has stored to the line of " +
+                                 describe_address(*dirty) +
+                                 ", which is still in its cache and is written back over this some time; call "
+                                 "DataCacheCleanAndInvalid before")
+                 : std::nullopt;
 }
 
 bool ScalarCache::dirty(Address gm) const {

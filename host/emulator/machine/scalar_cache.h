@@ -51,6 +51,9 @@ class ScalarCache {
         uint64_t dirty = 0; // one bit per byte
         bool found_stale = false;
     };
+    enum class Reach { kBytes, kLines };
+    /// Where the cache has something to write back: of these bytes, or of the lines that they are in.
+    std::optional<Address> first_dirty(Address gm, uint64_t bytes, Reach reach) const;
     void put(Address gm, const void* value, uint32_t bytes, bool dirty);
 
     std::map<Address, Line> lines_; // by line number
