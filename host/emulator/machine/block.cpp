@@ -159,6 +159,9 @@ bool Polls::any_changed() const {
     }
     for (uint32_t index = 0; index < count_; ++index) {
         const Poll& poll = polls_[index];
+        if (poll.by_pointer && has_read_in(poll.gm, poll.bytes)) {
+            continue; // the read tells, and this is not looked at any more
+        }
         if (!poll.kept_back && !equal_words(reinterpret_cast<const void*>(poll.gm), poll.content.data(), poll.bytes)) {
             return true;
         }

@@ -54,10 +54,11 @@ uint64_t FlagHistory::latest_shown_to(uint32_t scalar_actor) const {
     return first_ + static_cast<uint64_t>(kept - writes_.begin());
 }
 
-void FlagHistory::clean(uint32_t scalar_actor, bool stopped) {
+void FlagHistory::clean(uint32_t scalar_actor, uint32_t epoch, bool stopped) {
     for (Write& write : writes_) {
         if (write.kept && write.actor == scalar_actor) {
             write.kept = false;
+            write.epoch = epoch;
             write.dropped = stopped;
         }
     }

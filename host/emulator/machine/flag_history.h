@@ -30,7 +30,7 @@ class FlagHistory {
         Access access;
         uint64_t launch;
         uint32_t actor;
-        uint32_t epoch;
+        uint32_t epoch;       // when it has come to memory
         Content before;       // of the whole granule
         Releases released;    // until then
         bool kept;            // in the data cache of its core, where no other finds it
@@ -59,8 +59,9 @@ class FlagHistory {
     const Write* after(uint64_t state) const { return at(state); }
     /// The latest that is not kept in the data cache of another core than the one whose scalar unit that actor is.
     uint64_t latest_shown_to(uint32_t scalar_actor) const;
-    /// What that scalar unit has stored is in memory: the kernel has cleaned it, or its block has ended or was stopped.
-    void clean(uint32_t scalar_actor, bool stopped);
+    /// What that scalar unit has stored is in memory from this epoch on: the kernel has cleaned it, or its block has
+    /// ended or was stopped.
+    void clean(uint32_t scalar_actor, uint32_t epoch, bool stopped);
     /// What the granule holds in a state that is over.
     const Content& content(uint64_t state) const { return at(state)->before; }
 

@@ -220,8 +220,11 @@ Race race_behind(const StalePoll& stale, Address at, const Access& first, const 
 // Two accesses by two blocks: `stale` is the latest wait of the second.
 Race race_of(const GmDone& first, const Access& second, const std::shared_ptr<const StalePoll>& stale, Address at,
              const Access& other) {
+    // One block of a device may tell what all of it has done for another device, but not what others have done for its
+    // own.
     auto waited_for = [](const std::shared_ptr<const StalePoll>& poll, const Access& access) {
-        return poll != nullptr && poll->write.origin->device == access.origin->device;
+        return poll != nullptr && poll->write.origin->device == access.origin->device &&
+               (poll->poll.origin->device != access.origin->device || poll->write.origin == access.origin);
     };
     if (waited_for(stale, first.access)) {
         return race_behind(*stale, at, first.access, second);
@@ -271,7 +274,7 @@ bool same_bytes(Address gm, uint64_t bytes, const uint8_t* content) {
 
 // Of a look that is over, at a place that nobody has polled.
 bool is_data(const Look& look) {
-    return look.inspected && !look.repeated && !is_polling_place(look.access.place);
+    return look.inspected && !look.again && !is_polling_place(look.access.place);
 }
 
 } // namespace
@@ -325,7 +328,7 @@ void BlockRaces::look_at(GmCell& cell, Address granule, const GmTouch& touch, ui
     const FlagHistory::Write* write = history.before(state);
     if (is_flag) {
         const bool stale = !touch.again && mine != nullptr && mine->state == state && write != nullptr &&
-                           write->access.origin->device != origin_->device;
+                           write->access.origin != origin_;
         stale_ = !stale ? nullptr
                         : std::make_shared<StalePoll>(StalePoll{
                               look->access, touch.gm,
@@ -374,12 +377,9 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
             }
             if (touch.small) {
                 std::shared_ptr<Look>& latest = looks_by_granule_[granule];
-                if (latest) {
-                    latest->repeated = true;
-                    if (touch.again) {
-                        latest->again = true;
-                        std::erase(last_looks_, latest);
-                    }
+                if (latest && touch.again) {
+                    latest->again = true;
+                    std::erase(last_looks_, latest);
                 }
                 latest = look;
                 look_at(all.flags[granule], granule, touch, content, look, acquired);
@@ -558,26 +558,28 @@ std::optional<Race> BlockRaces::line_store(const GmTouch& touch) {
     return race;
 }
 
-void BlockRaces::clean(Address line, bool stopped) {
+void BlockRaces::clean(Address from, bool stopped) {
     Shadow& all = shadow();
     std::lock_guard lock(all.mutex);
     const uint32_t scalar = actor(Lane::kScalar);
+    const Address line = from / kLine * kLine;
     const auto stores = all.lines.find(line / kLine);
     if (stores == all.lines.end()) {
         return;
     }
     const uint32_t now = epoch(Lane::kScalar);
     for (Shadow::LineStore& store : stores->second) {
-        if (store.actor == scalar) {
+        if (store.actor == scalar && from == line) {
             store.seen_from = now;
         }
     }
-    auto come_to_memory = [&](GmDone& done) {
-        if (done.actor == scalar && done.seen_from == kNotYet) {
-            done.seen_from = now;
-        }
-    };
-    for (Address granule = line / kGranule; granule < (line + kLine) / kGranule; ++granule) {
+    for (Address granule = from / kGranule; granule < (line + kLine) / kGranule; ++granule) {
+        const uint32_t cleaned = mask_of(granule, from, line + kLine);
+        auto come_to_memory = [&](GmDone& done) {
+            if (done.actor == scalar && done.seen_from == kNotYet && (done.mask & ~cleaned) == 0) {
+                done.seen_from = now;
+            }
+        };
         if (all.accesses.holds(granule)) {
             all.accesses.change(granule, granule + 1, [&](Address, std::vector<GmDone>& accesses) {
                 std::for_each(accesses.begin(), accesses.end(), come_to_memory);
@@ -587,7 +589,7 @@ void BlockRaces::clean(Address line, bool stopped) {
         if (flag == all.flags.end()) {
             continue;
         }
-        flag->second.history.clean(scalar, stopped);
+        flag->second.history.clean(scalar, now, stopped);
         // Whoever finds what was stored comes after its cleaning.
         for (Release& release : flag->second.released) {
             release.knowledge = with_epoch(release.knowledge, scalar, now);
@@ -638,8 +640,17 @@ void BlockRaces::see_line(Address line) {
         told = join(told, released(all.flags[granule].released, ~0u));
     }
     if (told) {
+        const Knowledge before = clock(Lane::kScalar).known;
         acquire(Lane::kScalar, told);
+        seen_line_ = {line, before, clock(Lane::kScalar).known};
     }
+}
+
+void BlockRaces::forget_line(Address gm) {
+    if (seen_line_ && seen_line_->line == gm / kLine * kLine && clock(Lane::kScalar).known == seen_line_->after) {
+        clock(Lane::kScalar).known = seen_line_->before;
+    }
+    seen_line_.reset();
 }
 
 void BlockRaces::publish_cache() {

@@ -84,6 +84,7 @@ void BlockRaces::start(const AccessOrigin* origin, LaunchOrigin launch, Knowledg
     looks_by_granule_.clear();
     last_looks_.clear();
     stale_.reset();
+    seen_line_.reset();
 }
 
 bool BlockRaces::knows(Lane lane, uint32_t actor, uint32_t epoch) const {

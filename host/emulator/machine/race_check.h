@@ -68,7 +68,6 @@ struct Look {
     Access access;
     bool inspected = false; // by the scalar unit
     bool consumed = false;  // by another pipe
-    bool repeated = false;  // later in the same block
     bool over = false;      // the block has ended
     bool outdated = false;  // it got what was there before a write that nothing orders with it
     bool kept_back = false; // it got what was there before a store that the data cache of another core keeps
@@ -76,7 +75,7 @@ struct Look {
     Address suspect_at = 0; // granule
     // As a look at a flag.
     uint32_t issue = 0;
-    bool again = false;             // the block went on looking
+    bool again = false;             // the block went on looking, and did nothing else that others can see
     bool passed = false;            // the block went on
     std::optional<Race> taken_back; // what it found, before it is known to have found that
 };
@@ -148,16 +147,18 @@ class BlockRaces {
     std::optional<Race> gm_write(const GmTouch& touch, const uint8_t* content);
     /// Before a store through the data cache, which is written back in whole lines.
     std::optional<Race> line_store(const GmTouch& touch);
-    /// The data cache writes a line back, as what the scalar unit has begun: what it has stored there is seen from now
-    /// on by whoever comes after this. `stopped`: because the block was.
-    void clean(Address line, bool stopped);
+    /// The data cache writes back from this byte on to the end of its line, as what the scalar unit has begun: what it
+    /// has stored there is seen from now on by whoever comes after this. `stopped`: because the block was.
+    void clean(Address from, bool stopped);
     /// What the data cache may have taken as the content of a line, instead of what memory holds now: the oldest.
     void oldest_line(Address line, uint8_t* content) const;
     // What the kernel does through pointers of its own shows when it cleans the line, or the whole cache. Stores of its
     // own are told to others then, and it learns what others have told. `publish_line` says whether the line has
-    // changed.
+    // changed. A load that the machine sees next finds for itself what it may know, and so `forget_line` takes back
+    // what the cleaning before it has told.
     bool publish_line(Address line);
     void see_line(Address line);
+    void forget_line(Address gm);
     void publish_cache();
     void see_cache();
     /// At the end of the block: a read that proved to be one of data.
@@ -229,6 +230,13 @@ class BlockRaces {
     std::unordered_map<Address, std::shared_ptr<Look>> looks_by_granule_;
     std::vector<std::shared_ptr<Look>> last_looks_; // since the block last wrote, of each wait
     std::shared_ptr<const StalePoll> stale_;        // the latest wait, if it was such a one
+
+    struct SeenLine {
+        Address line;
+        Knowledge before; // of the scalar unit
+        Knowledge after;
+    };
+    std::optional<SeenLine> seen_line_; // the latest
 };
 
 /// Forgets what happened to memory that is allocated anew or freed.

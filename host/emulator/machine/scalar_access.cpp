@@ -95,7 +95,8 @@ std::vector<Address> dirty_lines(const Block& block, Address gm, bool entire) {
     if (entire) {
         return block.cache.dirty_lines();
     }
-    return block.cache.dirty(gm) ? std::vector{gm / ScalarCache::kLine * ScalarCache::kLine} : std::vector<Address>();
+    const std::optional<Address> from = block.cache.dirty_from(gm);
+    return from ? std::vector{*from} : std::vector<Address>();
 }
 
 // A block that may have stored through pointers of its own tells others what it knows, lets them run, and learns.
@@ -179,8 +180,11 @@ void gm_load(AivEmuBlock* handle, const void* gm, void* value, uint32_t bytes) {
     InMachine inside(block);
     const void* place = AIVOPS_PLACE;
     const Address address = reinterpret_cast<Address>(gm);
-    if (block.races != nullptr && finds_stale_line(block, address, value, bytes, place)) {
-        return;
+    if (block.races != nullptr) {
+        block.races->forget_line(address);
+        if (finds_stale_line(block, address, value, bytes, place)) {
+            return;
+        }
     }
     load(block, "scalar load", gm, value, bytes, place);
     if (block.races != nullptr) {
@@ -194,9 +198,12 @@ void gm_store(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {
     store(block_of(block), "scalar store", gm, value, bytes, true, AIVOPS_PLACE);
 }
 
-void gm_load_uncached(AivEmuBlock* block, const void* gm, void* value, uint32_t bytes) {
-    InMachine inside(block_of(block));
-    load(block_of(block), "load past the data cache", gm, value, bytes, AIVOPS_PLACE);
+void gm_load_uncached(AivEmuBlock* handle, const void* gm, void* value, uint32_t bytes) {
+    Block& block = block_of(handle);
+    InMachine inside(block);
+    const void* place = AIVOPS_PLACE;
+    check_cache(block, block.cache.missed_by_load(reinterpret_cast<Address>(gm), bytes), place);
+    load(block, "load past the data cache", gm, value, bytes, place);
 }
 
 void gm_store_uncached(AivEmuBlock* block, void* gm, const void* value, uint32_t bytes) {

@@ -74,7 +74,7 @@ std::optional<Address> ScalarCache::first_dirty(Address gm, uint64_t bytes, Reac
 std::optional<std::string> ScalarCache::missed_by_load(Address gm, uint64_t bytes) const {
     const std::optional<Address> dirty = first_dirty(gm, bytes, Reach::kBytes);
     return dirty
-               ? std::optional("a copy past the data cache: the scalar unit has stored to " + describe_address(*dirty) +
+               ? std::optional("a read past the data cache: the scalar unit has stored to " + describe_address(*dirty) +
                                ", and the line is still in its cache; call DataCacheCleanAndInvalid before")
                : std::nullopt;
 }
@@ -88,11 +88,6 @@ std::optional<std::string> ScalarCache::lost_under_line(Address gm, uint64_t byt
                  : std::nullopt;
 }
 
-bool ScalarCache::dirty(Address gm) const {
-    const auto line = lines_.find(gm / kLine);
-    return line != lines_.end() && line->second.dirty != 0;
-}
-
 std::vector<Address> ScalarCache::dirty_lines() const {
     std::vector<Address> dirty;
     for (const auto& [number, line] : lines_) {
@@ -101,6 +96,33 @@ std::vector<Address> ScalarCache::dirty_lines() const {
         }
     }
     return dirty;
+}
+
+std::optional<Address> ScalarCache::dirty_from(Address gm) const {
+    const auto found = lines_.find(gm / kLine);
+    if (found == lines_.end()) {
+        return std::nullopt;
+    }
+    const Address line = gm / kLine * kLine;
+    const uint64_t cleaned = found->second.dirty & bits_of(line, gm, line + kLine - gm);
+    if (cleaned == 0) {
+        return std::nullopt;
+    }
+    return cleaned == found->second.dirty ? line : gm;
+}
+
+void ScalarCache::clean_and_invalidate(Address gm) {
+    const auto found = lines_.find(gm / kLine);
+    if (found == lines_.end()) {
+        return;
+    }
+    const Address line = gm / kLine * kLine;
+    found->second.dirty &= ~bits_of(line, gm, line + kLine - gm);
+    if (found->second.dirty == 0) {
+        lines_.erase(found);
+    } else {
+        std::memcpy(found->second.content.data() + gm % kLine, reinterpret_cast<const void*>(gm), kLine - gm % kLine);
+    }
 }
 
 } // namespace aivops::machine

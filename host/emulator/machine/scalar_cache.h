@@ -41,9 +41,11 @@ class ScalarCache {
     std::optional<std::string> lost_under_line(Address gm, uint64_t bytes) const;
 
     bool empty() const { return lines_.empty(); }
-    bool dirty(Address gm) const;
+    /// From which bytes on lines are written back: all of them,
     std::vector<Address> dirty_lines() const;
-    void clean_and_invalidate(Address gm) { lines_.erase(gm / kLine); }
+    /// or one that is cleaned from this byte on to its end: what was stored before it stays in the cache.
+    std::optional<Address> dirty_from(Address gm) const;
+    void clean_and_invalidate(Address gm);
 
   private:
     struct Line {

@@ -343,7 +343,7 @@ FAULTS = (
     Fault(
         "store_not_cleaned",
         "racecheck",
-        ("a copy past the data cache", "DataCacheCleanAndInvalid"),
+        ("a read past the data cache", "DataCacheCleanAndInvalid"),
         ("load",),
         "a store is not visible to MTE until it is cleaned",
     ),
@@ -364,7 +364,26 @@ FAULTS = (
             "a store is not visible to other cores until it is cleaned",
             blocks=2,
         )
-        for name, read in (("store_kept_in_cache", "read"), ("cleaned_behind_barrier", "load"))
+        for name, read in (
+            ("store_kept_in_cache", "read"),
+            ("cleaned_behind_barrier", "load"),
+            ("cleaned_behind_word", "read"),
+        )
+    ),
+    Fault(
+        "cleaned_behind_flag",
+        "racecheck",
+        ("is not cleaned from its core's data cache", "DataCacheCleanAndInvalid"),
+        ("store", "read"),
+        "a store is not visible to other cores until it is cleaned",
+        ranks=2,
+    ),
+    Fault(
+        "read_past_own_store",
+        "racecheck",
+        ("a read past the data cache", "DataCacheCleanAndInvalid"),
+        ("read",),
+        "a load past the data cache does not find what it keeps",
     ),
     Fault(
         "flag_not_cleaned",
@@ -584,6 +603,14 @@ FAULTS = (
         ranks=2,
         steps=2,
         shows=True,
+    ),
+    race(
+        "next_round_too_early",
+        "store",
+        "read",
+        UNORDERED_CORES,
+        says=GM_RACE,
+        blocks=2,
     ),
     race(
         "counter_one_short",

@@ -150,19 +150,22 @@ acl = Acl(Path(sys.argv[2]))
 acl.set_device(0)
 flags = acl.malloc(1024)
 acl.write(flags, bytes(1024))
-wide_poll = acl.function(acl.load(Path(sys.argv[3])), "wide_poll")
-acl.ok(acl.launch(wide_poll, 2, pack("QII", flags, 2, 256), batch=1, timeout_us=500000))
+poll = acl.function(acl.load(Path(sys.argv[3])), sys.argv[4])
+acl.ok(acl.launch(poll, 2, pack("QII", flags, *map(int, sys.argv[5:])), batch=1, timeout_us=500000))
 acl.ok(acl.synchronize())
 print(acl.read(flags, 4).hex())
 """
 
 
-@pytest.mark.parametrize("held", range(1, 4))
-def test_a_wait_by_wide_reads_ends_what_a_sweep_holds_back(toolkit: Path, kernels: Path, held: int) -> None:
+@pytest.mark.parametrize("arguments", [("wide_poll", 2, 256), ("line_poll", 1, 8)])
+@pytest.mark.parametrize("held", range(1, 6))
+def test_a_wait_ends_what_a_sweep_holds_back(
+    toolkit: Path, kernels: Path, held: int, arguments: tuple[object, ...]
+) -> None:
     """Instructions of the kernel, in the order in which its blocks come to them: one of them is the store."""
     settings = {"AIVOPS_EMU_CHECK": "late", "AIVOPS_EMU_DEVICES": "1", "AIVOPS_EMU_SCHEDULE": f"sweep:{held}"}
     interval = {"AIVOPS_EMU_TIMEOUT_INTERVAL_US": "50000"}
-    assert run_in_process(HELD, toolkit, kernels, **settings, **interval) == "01000000\n"
+    assert run_in_process(HELD, toolkit, kernels, *arguments, **settings, **interval) == "01000000\n"
 
 
 def test_polls_are_counted_apart_from_data(acl: Acl, kernels: Path) -> None:

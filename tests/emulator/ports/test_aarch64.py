@@ -253,7 +253,7 @@ UNORDERED = [
     ("no_event_before_store", "nothing orders two accesses to UB", 1),
     ("no_event_before_reload", "two accesses to UB", 1),
     ("no_barrier_between_computes", "two accesses to UB", 1),
-    ("store_not_cleaned", "a copy past the data cache", 1),
+    ("store_not_cleaned", "a read past the data cache", 1),
     ("no_sync_all", "device 0, block", 4),
 ]
 
