@@ -65,8 +65,8 @@ def seconds(text: str) -> float:
 
 
 def time_limit(text: str) -> float:
-    number = seconds(text)
-    if number == 0:
+    number = finite(text)
+    if number <= 0:
         raise argparse.ArgumentTypeError(f"{text!r}: expected more than 0 seconds")
     return number
 

@@ -164,6 +164,8 @@ def _schedules(args: argparse.Namespace, summary: Summary) -> Iterator[Schedule]
 def _remarks(summary: Summary, interrupted: bool) -> Iterator[str]:
     if interrupted:
         yield f"interrupted after {counted(summary.runs, 'run')}"
+    elif not summary.runs and not summary.doubts:
+        yield "nothing was run: --no-sweep with --seeds 0 leaves no schedule"
     if summary.runs and not summary.checked:
         yield (
             f"nothing was checked: {summary.command[0]} launched no kernel on an emulated device; "

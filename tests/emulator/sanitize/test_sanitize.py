@@ -395,14 +395,17 @@ def test_an_interrupt_ends_the_programs(
 
 
 def test_wrong_usage(sanitize: Sanitize) -> None:
-    for words in (
-        ["--no-sweep", "--seeds", "0", "--", "true"],
-        ["--tool", "nocheck", "--", "true"],
-        [],
-        ["--seed", "-1", "x"],
-        ["--timeout", "0", "--", "true"],
+    for words, told in (
+        (["--no-sweep", "--seeds", "0", "--", "true"], "--no-sweep with --seeds 0 leaves no schedule"),
+        (["--tool", "nocheck", "--", "true"], "nocheck"),
+        ([], "required: program"),
+        (["--seed", "-1", "x"], "'-1'"),
+        (["--timeout", "0", "--", "true"], "'0': expected more than 0 seconds"),
+        (["--timeout", "-5", "--", "true"], "'-5': expected more than 0 seconds"),
     ):
-        assert sanitize(*words).returncode == 2
+        done = sanitize(*words)
+        assert done.returncode == 2
+        assert told in done.stderr
 
 
 SHARED = """
