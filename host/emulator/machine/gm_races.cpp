@@ -380,6 +380,8 @@ std::optional<Race> BlockRaces::gm_read(const GmTouch& touch, uint8_t* content) 
                 if (latest && touch.again) {
                     latest->again = true;
                     std::erase(last_looks_, latest);
+                } else if (latest && latest->suspect) {
+                    looks_.push_back(latest); // by a write that has come since
                 }
                 latest = look;
                 look_at(all.flags[granule], granule, touch, content, look, acquired);
