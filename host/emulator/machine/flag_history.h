@@ -30,7 +30,7 @@ class FlagHistory {
         Access access;
         uint64_t launch;
         uint32_t actor;
-        uint32_t epoch;       // when it has come to memory
+        uint32_t epoch;       // of the store; once a data cache has let go of it, of that cleaning
         Content before;       // of the whole granule
         Releases released;    // until then
         bool kept;            // in the data cache of its core, where no other finds it

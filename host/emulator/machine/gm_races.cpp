@@ -591,6 +591,7 @@ void BlockRaces::clean(Address from, bool stopped) {
         if (flag == all.flags.end()) {
             continue;
         }
+        // A granule has one history, so one that is cleaned in part passes for cleaned.
         flag->second.history.clean(scalar, now, stopped);
         // Whoever finds what was stored comes after its cleaning.
         for (Release& release : flag->second.released) {
